@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * diag_codes.c - the table of diagnostics, sorted by code.
+ *
+ * One row each: code, exit status, title, cause, cure.  Rows are added, never
+ * renumbered.
+ */
+#include "base/diag_codes.h"
+
+const struct hr_diag_code hr_diag_codes[] = {
+	/* E1xx: the text itself (yaml) */
+	{ 101, 2, "file cannot be read",
+	  "The file does not exist, is a folder, or may not be read.",
+	  "Check the path; it starts from the folder you are in." },
+	{ 102, 2, "file too large", "A graph file may hold 4 MiB of text.",
+	  "Keep data out of graph files; name a file in a parameter instead." },
+	{ 103, 2, "not UTF-8", "The file holds bytes that are no UTF-8 text.",
+	  "Save the file as UTF-8." },
+	{ 104, 2, "NUL byte", "The file holds a byte with value 0; it may be binary or damaged.",
+	  "Save the file as text." },
+	{ 105, 2, "not UTF-8 but UTF-16 or UTF-32", "The file starts like a UTF-16 or UTF-32 text.",
+	  "Save the file as UTF-8." },
+	{ 106, 2, "tab used for indentation", "YAML indents with spaces only.",
+	  "Replace the tab by spaces." },
+	{ 107, 2, "odd space used for indentation",
+	  "A no-break or other special space looks like a space but is none.",
+	  "Replace it by plain spaces." },
+	{ 108, 2, "value with ': ' must be quoted",
+	  "': ' ends a key, so a second one in a line cannot be part of plain text.",
+	  "Put the value in quotes." },
+	{ 109, 2, "not YAML", "The text breaks a rule of YAML at this place.",
+	  "Correct the text as the message says." },
+	{ 110, 2, "duplicate key", "A key may stand once in a map.",
+	  "Remove or rename one of the two." },
+	{ 111, 2, "more than one document", "A file holds one graph.", "Split the file at '---'." },
+	{ 112, 2, "empty file", "The file holds nothing, or comments only.",
+	  "Start with 'holorun: 1' and 'nodes:'." },
+	{ 113, 2, "nested too deeply", "Maps and lists may be nested 64 levels deep.",
+	  "Flatten the text." },
+	{ 114, 2, "too large after alias expansion",
+	  "With every alias replaced by what it stands for, the file is too large.",
+	  "Use fewer aliases inside aliased blocks." },
+	{ 115, 2, "unknown anchor", "An alias '*name' needs an anchor '&name' before it.",
+	  "Check the spelling of the anchor." },
+	{ 116, 2, "key is not a text", "Keys are plain texts.", "Use a text as the key." },
+	{ 117, 2, "unknown tag", "Only !remove and !replace have a meaning here.",
+	  "Remove the tag; types come from declarations." },
+	{ 118, 2, "control character", "The file holds a character that cannot be printed.",
+	  "Remove it, or write it as an escape in double quotes." },
+
+	/* E2xx: the graph (model) */
+	{ 201, 2, "language version missing", "Every graph file says which language it is in.",
+	  "Add the line 'holorun: 1'." },
+	{ 202, 2, "language version not understood", "This holorun understands language version 1.",
+	  "Use a newer holorun, or write 'holorun: 1'." },
+	{ 203, 2, "unknown key", "Nothing in the language has this key at this place.",
+	  "Correct the spelling; keys that start with 'x-' are free." },
+	{ 204, 2, "key in the wrong place", "The key exists, but not at this level.",
+	  "Move it where the message says." },
+	{ 205, 2, "wrong form",
+	  "A map, a list or a text was needed, and something else stands here.",
+	  "Write the form the message shows." },
+	{ 206, 2, "missing key", "A key that must be given is not there.", "Add it." },
+	{ 207, 2, "value does not fit its type", "The text cannot be read as the declared type.",
+	  "Write the value in the form the message shows." },
+	{ 208, 2, "value not allowed", "The value is none of those that may be chosen.",
+	  "Use one of the listed values." },
+	{ 209, 2, "value out of range", "The value is below the minimum or above the maximum.",
+	  "Use a value inside the range." },
+	{ 210, 2, "unknown name in a value", "'$name' and '${...}' know declared knobs only.",
+	  "Correct the spelling, declare the knob, or write '$$' for a dollar." },
+	{ 211, 2, "expression cannot be read", "The text inside '${...}' is not an expression.",
+	  "Correct the expression." },
+	{ 212, 2, "expression cannot be computed",
+	  "Units do not go together, a number is too large, or something is divided by zero.",
+	  "Correct the expression." },
+	{ 213, 2, "knobs depend on each other in a circle",
+	  "A default may use other knobs, not itself.", "Give one of the knobs a plain default." },
+	{ 214, 2, "no such node", "An input names a node that is not in the graph.",
+	  "Correct the name, or add the node." },
+	{ 215, 2, "nodes feed each other in a circle",
+	  "Each node waits for the one before it, so none could ever start.",
+	  "Break the circle, or add 'initial: 1' to one edge." },
+	{ 216, 2, "node in two partitions", "A node runs in one place.",
+	  "Remove it from one of the two lists." },
+	{ 217, 2, "partition names a node that does not exist",
+	  "The nodes of a partition are names of nodes in the graph.", "Correct the name." },
+	{ 218, 2, "bad name", "Names have letters, digits, '_' and '-', and no dots.",
+	  "Choose another name." },
+	{ 219, 2, "environment variable not set",
+	  "'${env:X}' needs X in the environment; it is never silently empty.",
+	  "Set the variable, or write '${env:X:-default}'." },
+	{ 220, 2, "no such knob", "Only declared knobs can be set from outside.",
+	  "Correct the name, or declare the knob in the graph." },
+	{ 221, 2, "setting cannot be used", "A knob takes one value of its type and range.",
+	  "Write -k name=value." },
+	{ 222, 2, "no such preset", "The graph has no preset of this name.", "Correct the name." },
+	{ 223, 2, "overlay touches a node that does not exist",
+	  "An overlay changes nodes that exist; a new node needs 'op'.",
+	  "Correct the name, or add 'op:' for a new node." },
+	{ 224, 2, "nothing to remove", "'!remove' names a key that is not there.",
+	  "Correct the key, or drop the line." },
+	{ 225, 2, "source cannot be read", "A source is 'node' or 'node.port'.",
+	  "Write 'node.port'." },
+	{ 226, 2, "graph without nodes", "A graph needs at least one node.", "Add 'nodes:'." },
+	{ 227, 2, "knob declaration contradicts itself",
+	  "Type, default, minimum, maximum and choices of a knob do not go together.",
+	  "Correct the declaration." },
+	{ 228, 2, "listed twice", "A name stands twice in one list.", "Remove one." },
+	{ 229, 2, "tag in the wrong place", "!remove and !replace work in overlays and presets.",
+	  "Remove the tag." },
+	{ 290, 2, "key not in this version", "The language has this key, this version does not.",
+	  "Leave it out." },
+	{ 291, 2, "value not in this version",
+	  "The language has this value, this version does not.", "Use another value." },
+	{ 292, 2, "option not in this version", "The option is planned, this version has it not.",
+	  "Leave it out." },
+	{ 293, 2, "preset not in this version",
+	  "The preset uses parts of the language that this version does not have.",
+	  "Use a preset that only sets knobs." },
+
+	/* E3xx: this machine */
+	{ 301, 3, "out of memory", "The system gave no more memory.",
+	  "Free memory, or raise the limit." },
+};
+const size_t hr_n_diag_codes = sizeof(hr_diag_codes) / sizeof(hr_diag_codes[0]);
+
+const struct hr_diag_code *
+hr_diag_code_find(uint32_t code)
+{
+	for (size_t i = 0; i < hr_n_diag_codes; i++)
+		if (hr_diag_codes[i].code == code)
+			return &hr_diag_codes[i];
+	return NULL;
+}
