@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * atomic.h - the only way the executor touches a word that another thread or
+ * process may touch at the same time.
+ *
+ * Every access names its order.  Words are plain uint32_t/uint64_t in shared
+ * structs; nothing here is seq_cst and there are no stand-alone fences.
+ */
+#ifndef HR_ATOMIC_H
+#define HR_ATOMIC_H
+
+#include <stdint.h>
+
+/* Counters with one writer: a reader elsewhere sees a whole value, nothing is ordered by it. */
+static inline uint64_t
+hr_load_relaxed(const uint64_t *p)
+{
+	return __atomic_load_n(p, __ATOMIC_RELAXED);
+}
+
+static inline void
+hr_store_relaxed(uint64_t *p, uint64_t v)
+{
+	__atomic_store_n(p, v, __ATOMIC_RELAXED);
+}
+
+/* Only the writer calls this: no read-modify-write is needed. */
+static inline void
+hr_add_single(uint64_t *p, uint64_t n)
+{
+	__atomic_store_n(p, *p + n, __ATOMIC_RELAXED);
+}
+
+static inline uint32_t
+hr_load32_relaxed(const uint32_t *p)
+{
+	return __atomic_load_n(p, __ATOMIC_RELAXED);
+}
+
+static inline void
+hr_store32_relaxed(uint32_t *p, uint32_t v)
+{
+	__atomic_store_n(p, v, __ATOMIC_RELAXED);
+}
+
+static inline uint32_t
+hr_load32_acquire(const uint32_t *p)
+{
+	return __atomic_load_n(p, __ATOMIC_ACQUIRE);
+}
+
+static inline void
+hr_store32_release(uint32_t *p, uint32_t v)
+{
+	__atomic_store_n(p, v, __ATOMIC_RELEASE);
+}
+
+/* 1 if *p was `want` and is now `v`; acquire and release. */
+static inline int
+hr_cas32(uint32_t *p, uint32_t want, uint32_t v)
+{
+	return __atomic_compare_exchange_n(p, &want, v, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+}
+
+#endif
