@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * reader.c - the reader's end: look, take, give back, and how a stream ends.
+ *
+ * Wait-free, and nothing the writer stores is trusted: cursor, slot number and
+ * length are copied once, checked, then used.  Nonsense makes the reader broken for
+ * good; it never reads outside the pool and never loops on a foreign number.
+ */
+#include <assert.h>
+#include <errno.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "atomic.h"
+#include "layout.h"
+#include "wait.h"
+
+struct hmq_reader { /* one thread at a time owns it, so its fields are plain */
+	struct hmq_row *row;
+	uint8_t *held;
+	uint32_t *free_ring;
+	const uint8_t *first; /* payload of slot 0 */
+	uint64_t stride;
+	uint64_t capacity;
+	uint64_t head;
+	uint64_t tail; /* as last seen: head <= tail <= head + depth */
+	uint64_t free_tail;
+	uint32_t slots;
+	uint32_t depth;
+	uint32_t mask;
+	uint32_t free_mask;
+	uint32_t max_queued;
+	int32_t stop; /* 0; -EBADMSG: the writer wrote nonsense; 1: this reader has ended */
+	struct hmq_peer peer;
+};
+
+static int
+broken(struct hmq_reader *r)
+{
+	r->stop = -EBADMSG;
+	r->tail = r->head;
+	return -EBADMSG;
+}
+
+/* See how far the writer is; 0 or -EBADMSG. */
+static int
+look(struct hmq_reader *r)
+{
+	/* A1: sees cells, heads and payloads before tail; pairs with R1 in put */
+	uint64_t tail = hmq_load_acquire_u64(&r->row->tail);
+	uint64_t queued = tail - r->head;
+
+	if (queued > r->depth)
+		return broken(r);
+	r->tail = tail;
+	if (queued > r->max_queued) {
+		r->max_queued = (uint32_t)queued;
+		/* relaxed: a number for tools, only the reader writes it */
+		hmq_store_relaxed_u32(&r->row->max_queued_seen, r->max_queued);
+	}
+	return 0;
+}
+
+int32_t
+hmq_peek(struct hmq_reader *r, uint32_t skip, struct hmq_rx *rx, uint32_t n)
+{
+	uint64_t at = r->head + skip;
+	uint64_t there = r->tail - r->head;
+
+	if (r->stop)
+		return r->stop < 0 ? r->stop : 0;
+	if (there < (uint64_t)skip + n) {
+		if (look(r))
+			return -EBADMSG;
+		there = r->tail - r->head;
+		if (there <= skip)
+			return 0;
+		if (there - skip < n)
+			n = (uint32_t)(there - skip);
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		/* relaxed: ordered by A1; one copy each, checked before use */
+		uint32_t slot = hmq_load_relaxed_u32(&r->row->cell[(at + i) & r->mask]);
+
+		if (slot >= r->slots)
+			return broken(r);
+		const uint8_t *data = r->first + slot * r->stride;
+		const struct hmq_head *head =
+			(const struct hmq_head *)(const void *)(data - sizeof(*head));
+
+		rx[i].bytes = hmq_load_relaxed_u64(&head->bytes);
+		if (rx[i].bytes > r->capacity)
+			return broken(r);
+		rx[i].head = head;
+		rx[i].data = data;
+		rx[i].slot = slot;
+	}
+	return (int32_t)n;
+}
+
+static void
+move_head(struct hmq_reader *r, uint32_t n)
+{
+	assert(n <= r->tail - r->head && "only what peek has shown can be taken");
+	r->head += n;
+	/* R2: the cells have been read, they may be written again; pairs with A2 in
+	 * hmq_out_refresh */
+	hmq_store_release_u64(&r->row->head, r->head);
+}
+
+static void
+give_back(struct hmq_reader *r, const struct hmq_rx *rx, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t slot = (uint32_t)rx[i].slot;
+
+		assert(rx[i].slot < r->slots && "a slot of this channel");
+		/* R4: reading the payload is over; pairs with A4 in is_unheld */
+		hmq_store_release_u8(&r->held[slot], 0);
+		/* relaxed: ordered by R3 */
+		hmq_store_relaxed_u32(&r->free_ring[(r->free_tail + i) & r->free_mask], slot);
+	}
+	r->free_tail += n;
+	/* R3: the hints and the cleared bytes; pairs with A3 in hmq_pool_collect */
+	hmq_store_release_u64(&r->row->free_tail, r->free_tail);
+}
+
+void
+hmq_advance(struct hmq_reader *r, uint32_t n)
+{
+	move_head(r, n);
+	hmq_wake_if_any(&r->peer);
+}
+
+void
+hmq_release(struct hmq_reader *r, const struct hmq_rx *rx, uint32_t n)
+{
+	give_back(r, rx, n);
+	hmq_wake_if_any(&r->peer);
+}
+
+void
+hmq_take(struct hmq_reader *r, const struct hmq_rx *rx, uint32_t n)
+{
+	give_back(r, rx, n);
+	move_head(r, n);
+	hmq_wake_if_any(&r->peer);
+}
+
+uint32_t
+hmq_queued(struct hmq_reader *r)
+{
+	if (r->stop || look(r))
+		return 0;
+	return (uint32_t)(r->tail - r->head);
+}
+
+uint32_t
+hmq_reader_state(struct hmq_reader *r)
+{
+	uint32_t state = HMQ_OPEN;
+
+	if (r->stop)
+		return r->stop < 0 ? HMQ_BROKEN : HMQ_ENDED;
+	/* Death is looked at first: a writer that ended and then died has ended. */
+	if (r->peer.life && hmq_life_is_dead(r->peer.life))
+		state = HMQ_LOST;
+	/* A5: after the end nothing more is published; pairs with R5 in hmq_writer_end */
+	if (hmq_load_acquire_u32(&r->row->ended) != 0)
+		state = HMQ_ENDED;
+	/* The cursor is read after the reason to stop: A8 or A5 made its last value visible. */
+	if (look(r))
+		return HMQ_BROKEN;
+	return r->tail != r->head ? HMQ_OPEN : state;
+}
+
+void
+hmq_reader_end(struct hmq_reader *r)
+{
+	if (r->stop > 0)
+		return;
+	r->stop = 1;
+	r->tail = r->head;
+	/* R6: the cursor is final, nothing is read any more; pairs with A6 in hmq_out_is_gone */
+	hmq_store_release_u32(&r->row->closed, 1);
+	hmq_wake_if_any(&r->peer);
+}
+
+/* ---- open ------------------------------------------------------------------------------- */
+
+/* What a reader must not write it cannot write, unless the writer lives in this process. */
+static int
+protect_pool(const struct hmq_segment *seg, const struct hmq_layout *lay)
+{
+	const struct hmq_shared_writer *shared = hmq_shared_writer_of(seg);
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	uint64_t from = (lay->pool_at + page - 1) / page * page;
+
+	/* relaxed: advice; hmq_writer_open makes the pool writable if it comes later */
+	if (hmq_load_relaxed_u32(&shared->pid) == (uint32_t)getpid() || from >= seg->bytes)
+		return 0;
+	return mprotect(hmq_at(seg, from), seg->bytes - from, PROT_READ) ? -errno : 0;
+}
+
+static void
+bind_reader(struct hmq_reader *r, const struct hmq_segment *seg, const struct hmq_layout *lay,
+	    uint32_t index)
+{
+	const struct hmq_row_place *place = &lay->reader[index];
+
+	r->row = hmq_at(seg, place->row_at);
+	r->held = hmq_at(seg, place->held_at);
+	r->free_ring = hmq_at(seg, place->free_at);
+	r->first = hmq_at(seg, lay->first_at);
+	r->stride = lay->stride;
+	r->capacity = lay->payload_bytes;
+	r->slots = lay->slots;
+	r->depth = place->depth;
+	r->mask = place->cells - 1;
+	r->free_mask = lay->free_cells - 1;
+	/* relaxed: what an earlier handle of this reader stored */
+	r->head = hmq_load_relaxed_u64(&r->row->head);
+	r->free_tail = hmq_load_relaxed_u64(&r->row->free_tail);
+	r->max_queued = hmq_load_relaxed_u32(&r->row->max_queued_seen);
+	r->tail = r->head;
+}
+
+int
+hmq_reader_open(struct hmq_reader **out, const struct hmq_segment *seg, uint32_t index,
+		const struct hmq_peer *peer, struct hmq_error *err)
+{
+	struct hmq_layout lay;
+	struct hmq_reader *r;
+	int rc = hmq_layout_of_segment(&lay, seg, err);
+
+	*out = NULL;
+	if (rc)
+		return rc;
+	if (index >= lay.n_readers)
+		return hmq_fail(err, EINVAL, "reader %u: this channel has %u", index,
+				lay.n_readers);
+	if ((seg->flags & HMQ_SEG_SHARED) && peer->life) {
+		rc = protect_pool(seg, &lay);
+		if (rc)
+			return hmq_fail(err, -rc, "the pool cannot be made read-only");
+	}
+	r = hmq_alloc(sizeof(*r));
+	if (!r)
+		return hmq_fail(err, ENOMEM, "no memory for a reader");
+	bind_reader(r, seg, &lay, index);
+	r->peer = *peer;
+	if (look(r)) {
+		hmq_reader_free(r);
+		return hmq_fail(err, EBADMSG, "reader %u: the writer's cursor makes no sense",
+				index);
+	}
+	*out = r;
+	return 0;
+}
+
+void
+hmq_reader_free(struct hmq_reader *r)
+{
+	hmq_dealloc(r);
+}
