@@ -156,7 +156,7 @@ hmq_queued(struct hmq_reader *r)
 }
 
 uint32_t
-hmq_reader_state(struct hmq_reader *r)
+hmq_reader_peer(struct hmq_reader *r)
 {
 	uint32_t state = HMQ_OPEN;
 
@@ -168,6 +168,16 @@ hmq_reader_state(struct hmq_reader *r)
 	/* A5: after the end nothing more is published; pairs with R5 in hmq_writer_end */
 	if (hmq_load_acquire_u32(&r->row->ended) != 0)
 		state = HMQ_ENDED;
+	return state;
+}
+
+uint32_t
+hmq_reader_state(struct hmq_reader *r)
+{
+	uint32_t state = hmq_reader_peer(r);
+
+	if (r->stop)
+		return state;
 	/* The cursor is read after the reason to stop: A8 or A5 made its last value visible. */
 	if (look(r))
 		return HMQ_BROKEN;

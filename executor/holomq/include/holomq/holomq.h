@@ -253,6 +253,9 @@ enum {
 	HMQ_BROKEN = 3, /* see -EBADMSG */
 };
 HMQ_PUBLIC uint32_t hmq_reader_state(struct hmq_reader *r);
+/* The writer's end alone, whatever is queued: OPEN, ENDED, LOST or BROKEN.  After it said ENDED or
+ * LOST, the next hmq_peek and hmq_queued see everything that was ever published. */
+HMQ_PUBLIC uint32_t hmq_reader_peer(struct hmq_reader *r);
 /* No more interest: releases what is queued (counted as left), tells the writer.  Messages taken
  * and not released must be released first. */
 HMQ_PUBLIC void hmq_reader_end(struct hmq_reader *r);
