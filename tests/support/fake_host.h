@@ -98,8 +98,8 @@ void fh_out_clear(struct fh *h, uint32_t port);
 
 /* What shape() said. */
 const struct hop_format *fh_out_format(const struct fh *h, uint32_t port);
-uint32_t fh_need(const struct fh *h, uint32_t port);
-uint32_t fh_gives(const struct fh *h, uint32_t port);
+uint32_t fh_port_need(const struct fh *h, uint32_t port);
+uint32_t fh_port_gives(const struct fh *h, uint32_t port);
 
 int fh_rc(const struct fh *h);
 const char *fh_error_text(const struct fh *h); /* of the last HOP_FAIL; "" if none */
