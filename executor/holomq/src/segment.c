@@ -49,6 +49,29 @@ touch(void *base, uint64_t bytes)
 		hmq_store_relaxed_u8(p + at, 0);
 }
 
+/*
+ * What the kernel could give without swapping; UINT64_MAX when it does not say.  Asked before a
+ * memfd is filled: fallocate has no limit of its own and would go on until the kernel kills.
+ */
+static uint64_t
+available_bytes(void)
+{
+	char text[1024];
+	const char *line;
+	ssize_t n;
+	int fd = open("/proc/meminfo", O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return UINT64_MAX;
+	n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	if (n <= 0)
+		return UINT64_MAX;
+	text[n] = '\0';
+	line = strstr(text, "MemAvailable:");
+	return line ? strtoull(line + strlen("MemAvailable:"), NULL, 10) * 1024 : UINT64_MAX;
+}
+
 static int
 make_memfd(const char *name, uint64_t bytes, struct hmq_error *err)
 {
@@ -89,6 +112,11 @@ hmq_segment_create(struct hmq_segment *seg, const char *name, uint64_t bytes, ui
 	if (flags & ~(uint32_t)HMQ_SEG_SHARED)
 		return hmq_fail(err, EINVAL, "segment %s: unknown flags %#x", name, flags);
 	bytes = (bytes + HMQ_PAGE_BYTES - 1) / HMQ_PAGE_BYTES * HMQ_PAGE_BYTES;
+	uint64_t available = available_bytes();
+
+	if (bytes > available)
+		return hmq_fail(err, ENOMEM, "segment %s: %llu bytes wanted, %llu available", name,
+				(unsigned long long)bytes, (unsigned long long)available);
 	if (shared) {
 		fd = make_memfd(name, bytes, err);
 		if (fd < 0)
