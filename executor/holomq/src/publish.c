@@ -80,7 +80,7 @@ claim(struct hmq_writer *w, const struct hmq_tx *tx, uint32_t n)
 			unclaim(w, tx, i);
 			return rc;
 		}
-		w->state[tx[i].slot] = HMQ_SLOT_OUT;
+		w->state[tx[i].slot] = HMQ_SLOT_CLAIMED;
 	}
 	return 0;
 }
@@ -201,8 +201,10 @@ hmq_publish(struct hmq_writer *w, const struct hmq_tx *tx, uint32_t n)
 		unclaim(w, tx, n);
 		return rc;
 	}
-	for (uint32_t i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++) {
+		w->state[tx[i].slot] = HMQ_SLOT_OUT;
 		hmq_slot_head(w, (uint32_t)tx[i].slot)->seq = w->seq++;
+	}
 	/* relaxed: kept for a later handle of the same writer and for tools */
 	hmq_store_relaxed_u64(&w->shared->seq, w->seq);
 	reached = put_all(w, tx, n);

@@ -15,7 +15,8 @@
 enum hmq_slot_state {
 	HMQ_SLOT_FREE = 0,
 	HMQ_SLOT_LOANED = 1,
-	HMQ_SLOT_OUT = 2, /* published: some reader may hold it */
+	HMQ_SLOT_OUT = 2,     /* published: some reader may hold it */
+	HMQ_SLOT_CLAIMED = 3, /* on loan, in the batch being published: no scan takes it back */
 };
 
 struct hmq_out { /* one reader, seen from the writer */
