@@ -26,9 +26,7 @@ struct file_sink_params {
 
 struct file_sink {
 	int fd;
-	uint32_t has_format;
 	uint32_t renamed; /* nothing is left to do in close */
-	uint32_t reserved;
 	uint64_t records;
 	uint64_t length;
 	int64_t first_ns;
@@ -82,14 +80,37 @@ write_head(struct file_sink *s, uint32_t state)
 	return 0;
 }
 
+/* The file's header: what flows over the edge, as shape() has settled it. */
+static int
+begin_head(struct file_sink *s, const struct hop_ctx *ctx)
+{
+	const struct hop_shape *shape = ctx->host->query(ctx, "shape/1");
+	const struct hop_format *f;
+
+	if (!shape)
+		return HOP_FAIL(ctx, ENOTSUP, "this host does not tell formats (shape/1)");
+	f = shape->in[0];
+	memcpy(s->head.magic, RECORD_MAGIC, sizeof s->head.magic);
+	s->head.version = RECORD_VERSION;
+	s->head.dtype = f->dtype;
+	s->head.rank = f->rank;
+	memcpy(s->head.dim, f->dim, sizeof s->head.dim);
+	s->head.max_bytes = f->max_bytes;
+	s->head.rate_hz = f->rate_hz;
+	s->length = sizeof s->head;
+	return 0;
+}
+
 static int
 file_sink_open(void *state, const struct hop_ctx *ctx)
 {
 	const struct file_sink_params *p = ctx->params;
 	struct file_sink *s = state;
 	int len = snprintf(s->tmp, sizeof s->tmp, "%s.tmp", p->path);
-	int err;
+	int err = begin_head(s, ctx);
 
+	if (err)
+		return err;
 	if (len < 0 || (size_t)len >= sizeof s->tmp)
 		return HOP_FAIL(ctx, ENAMETOOLONG, "path: longer than %d bytes", PATH_SIZE - 5);
 	s->fd = open(s->tmp, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
@@ -100,9 +121,6 @@ file_sink_open(void *state, const struct hop_ctx *ctx)
 		close(s->fd);
 		return HOP_FAIL(ctx, err, "path: %s is being written by another recorder", s->tmp);
 	}
-	memcpy(s->head.magic, RECORD_MAGIC, sizeof s->head.magic);
-	s->head.version = RECORD_VERSION;
-	s->length = sizeof s->head;
 	if (ftruncate(s->fd, 0) || lseek(s->fd, (off_t)s->length, SEEK_SET) < 0 ||
 	    write_head(s, RECORD_CUT)) {
 		err = errno;
@@ -111,19 +129,6 @@ file_sink_open(void *state, const struct hop_ctx *ctx)
 		return HOP_FAIL(ctx, err, "path: cannot write %s", s->tmp);
 	}
 	return 0;
-}
-
-/* The format of the stream, from its first message: the slots have it from the planner. */
-static void
-take_format(struct file_sink *s, const struct hop_rx *rx)
-{
-	const struct hop_head *h = rx->head;
-
-	s->has_format = 1;
-	s->first_ns = h->born_ns;
-	s->head.dtype = h->dtype;
-	s->head.rank = h->rank;
-	memcpy(s->head.dim, h->dim, sizeof s->head.dim);
 }
 
 static int
@@ -150,8 +155,8 @@ write_record(struct file_sink *s, const struct hop_rx *rx)
 	};
 	int rc;
 
-	if (!s->has_format)
-		take_format(s, rx);
+	if (s->records == 0)
+		s->first_ns = h->born_ns;
 	r.born_ns = h->born_ns - s->first_ns;
 	r.last_ns = h->last_ns - s->first_ns;
 	memcpy(r.dim, h->dim, sizeof r.dim);
@@ -159,8 +164,6 @@ write_record(struct file_sink *s, const struct hop_rx *rx)
 	rc = write_all(s->fd, iov, 3);
 	if (rc)
 		return rc;
-	if (rx->bytes > s->head.max_bytes)
-		s->head.max_bytes = rx->bytes;
 	s->records++;
 	s->length += stride;
 	return 0;
@@ -173,10 +176,6 @@ finish(struct file_sink *s, const struct hop_ctx *ctx)
 	const struct file_sink_params *p = ctx->params;
 	int rc;
 
-	if (s->head.max_bytes == 0) /* no message, or empty ones only */
-		s->head.max_bytes = 1;
-	if (s->head.dtype.bits == 0)
-		s->head.dtype = (struct hop_dtype){ 1, 8, 1 };
 	rc = write_head(s, RECORD_WHOLE);
 	if (rc)
 		return HOP_FAIL(ctx, -rc, "path: cannot write %s", s->tmp);
