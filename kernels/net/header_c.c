@@ -82,7 +82,7 @@ parse_fixed(struct scan *s, struct hk_net_header *h, struct hk_net_error *err)
 static int
 parse_data(struct scan *s, struct hk_net_header *h, bool *has_data, struct hk_net_error *err)
 {
-	uint32_t from = s->at;
+	uint32_t from = s->at - (uint32_t)strlen("data@"); /* which is read */
 	uint64_t offset;
 
 	if (*has_data)

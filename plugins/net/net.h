@@ -30,7 +30,7 @@ extern const struct hop_op net_udp_sink;
 			(uint32_t)sizeof(((strct *)0)->member), unit, def, min, max, NULL          \
 	}
 
-enum { NET_BATCH = 32 }; /* packets of one system call */
+enum { NET_BATCH = 32 }; /* most packets of one call of process() */
 
 struct net_address {
 	struct sockaddr_storage at;

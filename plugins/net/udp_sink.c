@@ -50,7 +50,7 @@ struct udp_sink {
 	uint64_t late_max_ns;
 	struct hk_net_header header;
 	int64_t due_ns[NET_BATCH];
-	struct mmsghdr msg[NET_BATCH];
+	struct msghdr msg[NET_BATCH];
 	struct iovec iov[NET_BATCH][2];
 };
 
@@ -115,7 +115,7 @@ static void
 prepare(struct udp_sink *s)
 {
 	for (uint32_t i = 0; i < NET_BATCH; i++) {
-		struct msghdr *m = &s->msg[i].msg_hdr;
+		struct msghdr *m = &s->msg[i];
 
 		s->iov[i][0].iov_base = s->headers + (size_t)i * s->header.data;
 		s->iov[i][0].iov_len = s->header.data;
@@ -262,10 +262,9 @@ send_all(struct udp_sink *s, const struct hop_ctx *ctx, uint32_t n)
 	uint32_t sent = 0;
 
 	while (sent < n) {
-		int rc = sendmmsg(s->fd, s->msg + sent, n - sent, MSG_DONTWAIT);
-
-		if (rc >= 0) {
-			sent += (uint32_t)rc;
+		/* One by one: sendmmsg does not tell why it stopped half way. */
+		if (sendmsg(s->fd, &s->msg[sent], MSG_DONTWAIT) >= 0) {
+			sent++;
 		} else if (errno == ECONNREFUSED) {
 			hop_count(ctx, C_REFUSED, 1);
 		} else if (errno == EAGAIN || errno == ENOBUFS) {
