@@ -9,10 +9,13 @@
 
 #include "run/run.h"
 
+extern const char hr_version[]; /* of holorun: "0.1.0" */
+
 struct hr_report {
 	const struct hr_plan *plan;
 	const struct hr_outcome *outcome;
 	const struct hr_load_options *load;
+	const char *name;        /* of this run; NULL: the graph's */
 	const char *const *argv; /* the command line, for the record */
 	int argc;
 	bool deny_drops; /* losses make exit 4 */
