@@ -47,6 +47,8 @@ fh_list_add(struct fh_list *l, struct fh_msg m)
 void
 fh_list_shift(struct fh_list *l, uint32_t n)
 {
+	if (n == 0)
+		return; /* an empty list has no address to add to */
 	memmove(l->at, l->at + n, (l->count - n) * sizeof *l->at);
 	l->count -= n;
 }
@@ -68,6 +70,11 @@ fh_list_clear(struct fh_list *l)
 }
 
 /* ---- what the op may call ----------------------------------------------- */
+
+static void host_log(const struct hop_ctx *ctx, int32_t level, const char *file, int32_t line,
+		     const char *fmt, ...) HOP_PRINTF(5, 6);
+static int host_fail(const struct hop_ctx *ctx, int32_t err, const char *file, int32_t line,
+		     const char *fmt, ...) HOP_PRINTF(5, 6);
 
 static void
 host_log(const struct hop_ctx *ctx, int32_t level, const char *file, int32_t line, const char *fmt,
