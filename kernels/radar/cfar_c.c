@@ -140,5 +140,7 @@ uint32_t
 hk_cfar_detect(struct hk_cfar *cfar, const float *power, size_t lo, size_t hi,
 	       struct hk_detections *out, uint32_t capacity)
 {
+	out->rows = (uint32_t)cfar->p.rows;
+	out->cols = (uint32_t)cfar->p.cols;
 	return cfar->run(cfar, power, lo, hi, out, capacity);
 }

@@ -109,9 +109,10 @@ struct hk_detection {
 	float power;
 };
 
-/* How detections travel: a count, then that many of a fixed capacity. */
+/* How detections travel: a count, the map they are from, then that many of a fixed capacity. */
 struct hk_detections {
 	uint32_t count;
+	uint32_t rows, cols; /* range and Doppler bins */
 	struct hk_detection at[];
 };
 
@@ -146,7 +147,8 @@ size_t hk_cfar_bytes(const struct hk_cfar_params *params);
 int hk_cfar_init(struct hk_cfar *cfar, const struct hk_cfar_params *params,
 		 enum hk_variant variant);
 /*
- * Appends the detections of rows lo <= row < hi to `out` in row-major order.
+ * Appends the detections of rows lo <= row < hi to `out` in row-major order and
+ * sets what map they are from.  The caller zeroes the count.
  * Returns how many did not fit `capacity`.
  */
 uint32_t hk_cfar_detect(struct hk_cfar *cfar, const float *power, size_t lo, size_t hi,
@@ -159,14 +161,33 @@ uint32_t hk_cfar_detect(struct hk_cfar *cfar, const float *power, size_t lo, siz
  * and keeps each cluster's strongest (the first of equals).
  */
 struct hk_cluster;
-size_t hk_cluster_bytes(size_t rows, uint32_t capacity);
-void hk_cluster_init(struct hk_cluster *cluster, uint32_t rows, uint32_t cols, uint32_t capacity);
+size_t hk_cluster_bytes(uint32_t capacity);
+void hk_cluster_init(struct hk_cluster *cluster, uint32_t capacity);
 /* Zero if `in` is what hk_cluster_keep takes: in bounds, row-major, none twice, at most capacity.
  */
 int hk_cluster_check(const struct hk_cluster *cluster, const struct hk_detections *in);
-/* out holds in->count at most, row-major; it may be `in`. */
+/* out has room for in->count and becomes row-major; it may be `in`. */
 void hk_cluster_keep(struct hk_cluster *cluster, const struct hk_detections *in,
 		     struct hk_detections *out);
+
+/* ---- what the scene should look like ---------------------------------------- */
+
+/*
+ * Runs the scene through range and Doppler FFT and says where each target is
+ * and how strong its strongest cell within `reach` bins is on both axes: what
+ * a receiver with the same windows must find, to the bit on the same CPU.
+ */
+struct hk_expected {
+	uint32_t range, doppler; /* the bins next to the truth */
+	float power;
+};
+struct hk_expect;
+size_t hk_expect_bytes(const struct hk_scene *scene);
+/* -ENOMEM if FFTW makes no plan. */
+int hk_expect_init(struct hk_expect *expect, const struct hk_scene *scene, enum hk_window window);
+void hk_expect_fini(struct hk_expect *expect);
+void hk_expect_frame(struct hk_expect *expect, uint64_t frame, uint32_t reach,
+		     struct hk_expected out[HK_SCENE_TARGETS]);
 
 #ifdef __cplusplus
 }
