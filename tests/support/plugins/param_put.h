@@ -74,6 +74,18 @@ put_unit(const char *unit)
 }
 
 static inline void
+put_choice(const struct hop_op *op, void *params, const struct hop_param *p, const char *word)
+{
+	int32_t i = 0;
+
+	while (p->choices[i] && strcmp(p->choices[i], word))
+		i++;
+	if (!p->choices[i])
+		abort();
+	put(op, params, p->name, &i, sizeof i);
+}
+
+static inline void
 put_default(const struct hop_op *op, void *params, const struct hop_param *p)
 {
 	char *unit;
@@ -83,6 +95,9 @@ put_default(const struct hop_op *op, void *params, const struct hop_param *p)
 	case HOP_P_TEXT:
 	case HOP_P_PATH:
 		put_text(op, params, p->name, p->def);
+		break;
+	case HOP_P_CHOICE:
+		put_choice(op, params, p, p->def);
 		break;
 	case HOP_P_BOOL:
 		put_bool(op, params, p->name, !strcmp(p->def, "true"));

@@ -11,7 +11,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sys/file.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -350,6 +351,48 @@ a_full_disk_fails_with_the_place(void **state)
 	fh_close(h);
 }
 
+/* A file that may not grow: the sink cuts back to whole records and says which. */
+static void
+a_record_that_does_not_fit_the_disk_is_cut_away(void **state)
+{
+	struct rlimit old, small;
+	struct stat st;
+	struct fh *h = open_sink();
+
+	(void)state;
+	unlink(path);
+	unlink(cut);
+	feed(h, N);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+	small = old;
+	small.rlim_cur = HEAD + 2 * STRIDE + 10;
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+	assert_int_equal(fh_step(h), -EFBIG);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+	signal(SIGXFSZ, SIG_DFL);
+	assert_non_null(strstr(fh_error_text(h), "cannot write record 2 at byte 512 of "));
+	fh_close(h);
+	assert_int_equal(stat(cut, &st), 0);
+	assert_int_equal(st.st_size, HEAD + 2 * STRIDE);
+}
+
+static void
+a_name_that_is_a_folder_fails_when_the_stream_ends(void **state)
+{
+	struct fh *h = open_sink();
+
+	(void)state;
+	assert_int_equal(mkdir(path, 0700), 0);
+	feed(h, 1);
+	fh_end(h, 0);
+	assert_int_equal(fh_run(h, 3), -EISDIR);
+	assert_non_null(strstr(fh_error_text(h), "path: cannot rename "));
+	rmdir(path);
+	fh_close(h);
+	assert_true(exists(cut));
+}
+
 struct lie {
 	const char *what; /* part of the text */
 	off_t at;
@@ -469,6 +512,8 @@ main(void)
 		cmocka_unit_test(two_recorders_of_one_file_are_refused),
 		cmocka_unit_test(a_folder_that_is_not_there_fails_in_open),
 		cmocka_unit_test(a_full_disk_fails_with_the_place),
+		cmocka_unit_test(a_record_that_does_not_fit_the_disk_is_cut_away),
+		cmocka_unit_test(a_name_that_is_a_folder_fails_when_the_stream_ends),
 		cmocka_unit_test(no_byte_of_a_file_is_believed),
 		cmocka_unit_test(parameters_that_do_not_fit_are_refused),
 		cmocka_unit_test(a_source_without_memory_fails_in_open),
