@@ -62,4 +62,26 @@ hr_cas32(uint32_t *p, uint32_t want, uint32_t v)
 	return __atomic_compare_exchange_n(p, &want, v, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }
 
+/* A statistic with many writers. */
+static inline void
+hr_add_shared(uint64_t *p, uint64_t n)
+{
+	__atomic_fetch_add(p, n, __ATOMIC_RELAXED);
+}
+
+/* Tell the core that this is a spin. */
+#if defined(__x86_64__)
+static inline void
+hr_cpu_relax(void)
+{
+	__builtin_ia32_pause();
+}
+#else
+static inline void
+hr_cpu_relax(void)
+{
+	__asm__ __volatile__("yield" ::: "memory");
+}
+#endif
+
 #endif

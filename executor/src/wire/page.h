@@ -20,71 +20,80 @@
 #define HR_PAGE_MAGIC 0x31454741504e5548ull
 #define HR_NO_NODE UINT32_MAX
 
-enum hr_phase { /* commands, only ever rising; supervisor writes */
-	HR_PHASE_OPEN = 0,  /* children load, wire and open their ops */
-	HR_PHASE_START = 1, /* workers run start() */
-	HR_PHASE_GO = 2,    /* everyone is attached: sources may begin */
-	HR_PHASE_ABORT = 3, /* before GO something failed: undo and leave */
+enum hr_phase {                     /* commands, only ever rising; supervisor writes */
+		HR_PHASE_OPEN = 0,  /* children load, wire and open their ops */
+		HR_PHASE_START = 1, /* workers run start() */
+		HR_PHASE_GO = 2,    /* everyone is attached: sources may begin */
+		HR_PHASE_ABORT = 3, /* before GO something failed: undo and leave */
 };
 
 enum hr_stop { /* supervisor writes */
-	HR_STOP_NONE = 0,
-	HR_STOP_LIVE = 1,    /* finite sources are done: live ones deliver what is there and end */
-	HR_STOP_SOURCES = 2, /* first signal, duration, failure: all sources end */
+	       HR_STOP_NONE = 0,
+	       HR_STOP_LIVE =
+		       1, /* finite sources are done: live ones deliver what is there and end */
+	       HR_STOP_SOURCES = 2, /* first signal, duration, failure: all sources end */
+	       HR_STOP_NOW = 3, /* stalled, second signal: leave the loop, deliver nothing more */
 };
 
 enum hr_worker_state { /* worker writes */
-	HR_WORKER_NEW = 0,
-	HR_WORKER_STARTED = 1, /* pinned, start() of all its ops returned */
-	HR_WORKER_RUNNING = 2,
-	HR_WORKER_ENDED = 3,
+		       HR_WORKER_NEW = 0,
+		       HR_WORKER_STARTED = 1, /* pinned, start() of all its ops returned */
+		       HR_WORKER_RUNNING = 2,
+		       HR_WORKER_ENDED = 3,
 };
 
 enum hr_node_state { /* its worker writes */
-	HR_NODE_NEW = 0,
-	HR_NODE_RUNNING = 1,
-	HR_NODE_ENDED = 2,  /* in the ordinary way */
-	HR_NODE_FAILED = 3, /* a callback failed */
-	HR_NODE_LOST = 4,   /* ended because a peer died */
+		     HR_NODE_NEW = 0,
+		     HR_NODE_RUNNING = 1,
+		     HR_NODE_ENDED = 2,  /* in the ordinary way */
+		     HR_NODE_FAILED = 3, /* a callback failed */
+		     HR_NODE_LOST = 4,   /* ended because a peer died */
 };
 
 enum hr_wait_for { /* what a node that is not called waits for; its worker writes */
-	HR_FOR_NOTHING = 0, /* it was called in the last pass */
-	HR_FOR_INPUT = 1,
-	HR_FOR_OUTPUT = 2,
-	HR_FOR_TIME = 3, /* wake_at, or a descriptor: the outside world */
+		   HR_FOR_NOTHING = 0, /* it was called in the last pass */
+		   HR_FOR_INPUT = 1,
+		   HR_FOR_OUTPUT = 2,
+		   HR_FOR_TIME = 3, /* wake_at, or a descriptor: the outside world */
 };
 
-enum hr_call { HR_CALL_NONE, HR_CALL_OPEN, HR_CALL_START, HR_CALL_PROCESS, HR_CALL_STOP, HR_CALL_CLOSE };
+enum hr_call {
+	HR_CALL_NONE,
+	HR_CALL_OPEN,
+	HR_CALL_START,
+	HR_CALL_PROCESS,
+	HR_CALL_STOP,
+	HR_CALL_CLOSE
+};
 extern const char *const hr_call_name[];
 
 struct hr_page_worker { /* worker writes, unless said otherwise */
 	uint32_t state; /* release; supervisor acquires */
 	uint32_t tid;
-	int32_t cpu;    /* achieved: where it may run; -1: more than one CPU */
+	int32_t cpu;     /* achieved: where it may run; -1: more than one CPU */
 	uint32_t policy; /* achieved: SCHED_* */
 	int32_t priority;
 	uint32_t in_node; /* node being called, HR_NO_NODE: none */
 	uint32_t in_call; /* enum hr_call */
 	uint32_t reserved;
-	uint64_t calls;  /* of process() */
-	uint64_t moved;  /* messages taken and published: progress */
+	uint64_t calls; /* of process() */
+	uint64_t moved; /* messages taken and published: progress */
 	uint64_t passes;
 	uint64_t sleeps;
-	uint64_t cpu_ns; /* of the thread, at its end */
+	uint64_t cpu_ns;           /* of the thread, at its end */
 	uint64_t start_ns, end_ns; /* of the loop */
 	uint64_t pad[3];
 };
 
-struct hr_page_node { /* its worker writes */
-	uint32_t state;    /* release */
-	uint32_t wait_for; /* enum hr_wait_for */
+struct hr_page_node {       /* its worker writes */
+	uint32_t state;     /* release */
+	uint32_t wait_for;  /* enum hr_wait_for */
 	uint32_t wait_port; /* which input or output */
 	uint32_t reserved;
 	uint64_t calls;
-	uint64_t taken;    /* over all inputs */
-	uint64_t filled;   /* over all outputs */
-	uint64_t work_ns;  /* sampled, scaled up */
+	uint64_t taken;   /* over all inputs */
+	uint64_t filled;  /* over all outputs */
+	uint64_t work_ns; /* sampled, scaled up */
 	uint64_t wait_in_ns;
 	uint64_t wait_out_ns;
 	uint64_t end_ns;
@@ -116,11 +125,11 @@ enum hr_failure_kind {
 	HR_FAILURE_EDGE = 4,   /* when_full: fail, or a message larger than its slot */
 };
 
-struct hr_page_failure { /* one per worker and one per process; that thread writes, once */
-	uint32_t kind;  /* release, last */
-	uint32_t node;  /* HR_NO_NODE: none */
-	uint32_t call;  /* enum hr_call */
-	int32_t code;   /* errno, or the signal */
+struct hr_page_failure {   /* one per worker and one per process; that thread writes, once */
+	uint32_t kind;     /* release, last */
+	uint32_t node;     /* HR_NO_NODE: none */
+	uint32_t call;     /* enum hr_call */
+	int32_t code;      /* errno, or the signal */
 	int32_t exit_code; /* 1, or 3 for what this machine cannot do */
 	uint32_t line;
 	uint64_t when_ns;
@@ -137,18 +146,18 @@ struct hr_page_log_entry {
 	uint32_t reserved;
 	char text[HR_LOG_TEXT];
 };
-struct hr_page_log { /* any thread of one process writes; the supervisor reads */
-	uint32_t tail; /* writers, by compare-and-swap */
-	uint32_t head; /* supervisor */
+struct hr_page_log {      /* any thread of one process writes; the supervisor reads */
+	uint32_t tail;    /* writers, by compare-and-swap */
+	uint32_t head;    /* supervisor */
 	uint64_t dropped; /* supervisor's view: entries lost since the ring was full */
 	uint64_t full;    /* writers add, relaxed */
 	uint64_t pad[5];
 	struct hr_page_log_entry entry[HR_LOG_ENTRIES];
 };
 
-struct hr_page_process { /* its control thread writes */
-	uint32_t opened; /* release: all open() returned */
-	uint32_t closed; /* release: all close() returned, everything copied here */
+struct hr_page_process {   /* its control thread writes */
+	uint32_t opened;   /* release: all open() returned */
+	uint32_t closed;   /* release: all close() returned, everything copied here */
 	uint32_t snapshot; /* release: = hr_page.snapshot_asked once the queues were copied */
 	uint32_t pid;
 	uint64_t cpu_ns; /* user + system, at its end */
@@ -161,10 +170,10 @@ struct hr_page {
 	uint64_t bytes;
 	uint64_t digest; /* the plan's */
 	uint32_t n_processes, n_workers, n_nodes, n_edges, n_counters;
-	uint32_t phase;  /* enum hr_phase, release */
-	uint32_t stop;   /* enum hr_stop, release */
+	uint32_t phase; /* enum hr_phase, release */
+	uint32_t stop;  /* enum hr_stop, release */
 	uint32_t snapshot_asked;
-	int64_t go_ns;   /* supervisor, before phase GO */
+	int64_t go_ns; /* supervisor, before phase GO */
 	uint64_t off_waiters, off_workers, off_nodes, off_edges, off_gathers, off_counters;
 	uint64_t off_counter_base, off_failures, off_processes, off_logs;
 	uint64_t reserved[7];

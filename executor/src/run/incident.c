@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * incident.c - who was to blame: causes from the run page and from how children
+ * ended, in the order they happened.
+ *
+ * What workers and signal handlers recorded is believed as a text only: node
+ * numbers are checked, texts are bounded.  A death that a record explains is the
+ * same incident; a death the supervisor caused is told by whoever decided it.
+ */
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "run/super.h"
+
+const char *const hr_reason_name[] = { "ended",  "signal",  "duration", "count",
+				       "failed", "stalled", "killed",   "forced" };
+
+struct hr_incident *
+hr_incident_add(struct hr_super *s, uint32_t node, uint32_t process, uint64_t when_ns,
+		const char *fmt, ...)
+{
+	const struct hr_graph *g = s->plan->graph;
+	struct hr_incident *i = HR_NEW(s->arena, struct hr_incident), **at = &s->out->first;
+	va_list ap;
+
+	va_start(ap, fmt);
+	i->text = hr_vprintf(s->arena, fmt, ap);
+	va_end(ap);
+	if (node < g->n_nodes) {
+		i->node = g->node[node].name.text;
+		i->at = g->node[node].name.at;
+	}
+	if (process < s->plan->n_processes)
+		i->process = s->plan->process[process].name;
+	i->when_ns = when_ns;
+	while (*at && (*at)->when_ns <= when_ns)
+		at = &(*at)->next;
+	i->next = *at;
+	*at = i;
+	return i;
+}
+
+static const char *
+signal_name(int sig)
+{
+	const char *name = sigabbrev_np(sig);
+
+	return name ? name : "?";
+}
+
+static uint32_t
+n_records(const struct hr_super *s)
+{
+	return s->plan->n_workers + s->plan->n_processes;
+}
+
+static bool
+is_recorded(const struct hr_super *s, uint32_t who)
+{
+	/* P2: sees the record; pairs with P1 in hostapi.c and thread.c */
+	return hr_load32_acquire(&hr_page_failure(s->page, who)->kind) != HR_FAILURE_NONE;
+}
+
+static bool
+died_badly(const struct hr_child_proc *c)
+{
+	return c->dead && !c->killed && !(WIFEXITED(c->status) && WEXITSTATUS(c->status) == 0);
+}
+
+bool
+hr_incident_any(const struct hr_super *s)
+{
+	for (uint32_t i = 0; i < n_records(s); i++)
+		if (is_recorded(s, i))
+			return true;
+	for (uint32_t i = 0; i < s->n_children; i++)
+		if (died_badly(&s->child[i]))
+			return true;
+	return false;
+}
+
+static uint32_t
+process_of(const struct hr_super *s, uint32_t who)
+{
+	const struct hr_plan *p = s->plan;
+
+	return who < p->n_workers ? p->worker[who].process : who - p->n_workers;
+}
+
+static const char *
+op_of(const struct hr_super *s, uint32_t node)
+{
+	return s->plan->bound->node[node].op->name;
+}
+
+static void
+collect_record(struct hr_super *s, uint32_t who)
+{
+	struct hr_page_failure f = *hr_page_failure(s->page, who);
+	uint32_t process = process_of(s, who), node = f.node;
+	const char *call = f.call <= HR_CALL_CLOSE ? hr_call_name[f.call] : "?";
+	const char *place = "";
+
+	f.text[sizeof f.text - 1] = f.file[sizeof f.file - 1] = 0;
+	if (f.file[0] && f.line)
+		place = hr_printf(s->arena, " (%s:%u)", f.file, f.line);
+	if (node >= s->plan->graph->n_nodes) {
+		if (f.kind == HR_FAILURE_SIGNAL)
+			hr_incident_add(s, HR_NO_NODE, process, f.when_ns,
+					"process '%s' got SIG%s outside of any node",
+					s->plan->process[process].name, signal_name(f.code));
+		else
+			hr_incident_add(s, HR_NO_NODE, process, f.when_ns, "%s", f.text);
+		return;
+	}
+	if (f.kind == HR_FAILURE_SIGNAL)
+		hr_incident_add(s, node, process, f.when_ns,
+				"node '%s' (%s) got SIG%s in %s() at message %llu, process '%s'",
+				s->plan->graph->node[node].name.text, op_of(s, node),
+				signal_name(f.code), call, (unsigned long long)f.message,
+				s->plan->process[process].name);
+	else if (f.call == HR_CALL_PROCESS)
+		hr_incident_add(s, node, process, f.when_ns,
+				"node '%s' (%s) failed after %llu messages: %s%s",
+				s->plan->graph->node[node].name.text, op_of(s, node),
+				(unsigned long long)f.message, f.text, place);
+	else
+		hr_incident_add(s, node, process, f.when_ns, "node '%s' (%s) failed in %s(): %s%s",
+				s->plan->graph->node[node].name.text, op_of(s, node), call, f.text,
+				place);
+	if (f.exit_code == 3 && !s->exit_code)
+		s->exit_code = 3;
+}
+
+static bool
+explained(const struct hr_super *s, const struct hr_child_proc *c)
+{
+	for (uint32_t i = 0; i < n_records(s); i++)
+		if (process_of(s, i) == c->process && is_recorded(s, i))
+			return true;
+	return false;
+}
+
+static void
+collect_death(struct hr_super *s, const struct hr_child_proc *c)
+{
+	const char *name = s->plan->process[c->process].name;
+
+	if (!died_badly(c) || explained(s, c))
+		return;
+	if (c->words[0]) {
+		hr_incident_add(s, HR_NO_NODE, c->process, c->dead_ns,
+				"process '%s' could not start: %s", name, c->words);
+		s->exit_code = s->exit_code ? s->exit_code : 3;
+	} else if (WIFSIGNALED(c->status)) {
+		hr_incident_add(s, HR_NO_NODE, c->process, c->dead_ns,
+				"process '%s' (pid %d) was killed by SIG%s%s", name, (int)c->pid,
+				signal_name(WTERMSIG(c->status)),
+				WCOREDUMP(c->status) ? ", core dumped" : "");
+	} else {
+		hr_incident_add(s, HR_NO_NODE, c->process, c->dead_ns,
+				"process '%s' (pid %d) left with exit code %d before its end", name,
+				(int)c->pid, WEXITSTATUS(c->status));
+	}
+}
+
+/* What followed from it: nodes whose peer went away. */
+static void
+collect_consequences(struct hr_super *s)
+{
+	const struct hr_graph *g = s->plan->graph;
+
+	for (uint32_t i = 0; i < g->n_nodes; i++) {
+		const struct hr_page_node *n = hr_page_node(s->page, i);
+
+		if (hr_load32_acquire(&n->state) == HR_NODE_LOST)
+			hr_incident_add(s, i, HR_NO_NODE, hr_load_relaxed(&n->end_ns),
+					"node '%s' lost the writer of an input and ended",
+					g->node[i].name.text);
+	}
+}
+
+void
+hr_incidents_collect(struct hr_super *s)
+{
+	for (uint32_t i = 0; i < n_records(s); i++)
+		if (is_recorded(s, i))
+			collect_record(s, i);
+	for (uint32_t i = 0; i < s->n_children; i++)
+		collect_death(s, &s->child[i]);
+	if (s->out->first)
+		collect_consequences(s);
+}

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * loop.c - the loop of a worker: look at every node in order; if nothing moved,
+ * wait.
+ *
+ * The clock is read once per pass and after a wait.  Waiting is try first,
+ * announce, look again, sleep: a message that comes in between is seen, because
+ * whoever publishes adds to the waiter's word after its message is visible.
+ * [worker]
+ */
+#include <sys/epoll.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "run/inst.h"
+
+enum {
+	SAMPLE_EVERY = 64,          /* passes */
+	POLL_EVERY = 16,            /* passes between looks at descriptors while data flows */
+	SPIN_NS = 50 * 1000,        /* how long an adaptive worker looks before it sleeps */
+	ASK_AGAIN_NS = 1000 * 1000, /* for a source that says neither when nor what for */
+	EVENTS = 16,
+};
+
+static int64_t
+now_ns(void)
+{
+	return (int64_t)hr_mono_ns();
+}
+
+/* Move the time since the last sample to what each idle node was waiting for. */
+static void
+account(struct hr_worker *w, int64_t now)
+{
+	uint64_t dt = (uint64_t)(now - w->sampled_ns);
+
+	w->sampled_ns = now;
+	for (uint32_t i = 0; i < w->n_inst; i++) {
+		struct hr_inst *n = w->inst[i];
+
+		if (n->wait_for == HR_FOR_OUTPUT)
+			hr_add_single(&n->page->wait_out_ns, dt);
+		else if (n->wait_for != HR_FOR_NOTHING)
+			hr_add_single(&n->page->wait_in_ns, dt);
+	}
+}
+
+static void
+obey_stop(struct hr_worker *w)
+{
+	/* S1: sees what the supervisor decided; pairs with S2 in super.c.  Only the value counts.
+	 */
+	uint32_t stop = hr_load32_acquire(&w->run_page->stop);
+
+	if (__builtin_expect(stop == w->stop, 1))
+		return;
+	w->stop = stop;
+	for (uint32_t i = 0; i < w->n_inst; i++)
+		hr_inst_stop(w->inst[i], stop);
+}
+
+static uint32_t
+pass(struct hr_worker *w, int64_t now)
+{
+	bool sample = w->pass++ % SAMPLE_EVERY == 0;
+	uint32_t moved = 0;
+
+	obey_stop(w);
+	for (uint32_t i = 0; i < w->n_inst; i++) {
+		struct hr_inst *n = w->inst[i];
+
+		for (uint32_t k = 0; k < n->n_gathers; k++)
+			moved += hr_gather_step(n->gather[k], now);
+		moved += hr_inst_step(n, now, sample);
+	}
+	if (sample)
+		account(w, now);
+	hr_store_relaxed(&w->page->passes, w->pass);
+	return moved;
+}
+
+/* The time by which something has to be looked at though no message came. */
+static int64_t
+deadline(const struct hr_worker *w)
+{
+	int64_t first = INT64_MAX;
+
+	for (uint32_t i = 0; i < w->n_inst; i++) {
+		const struct hr_inst *n = w->inst[i];
+
+		for (uint32_t k = 0; k < n->n_gathers; k++) {
+			int64_t at = hr_gather_deadline(n->gather[k]);
+
+			first = at < first ? at : first;
+		}
+		if (n->state == HR_INST_ENDED || n->wait_for == HR_FOR_OUTPUT)
+			continue;
+		if (n->wake_ns && n->wake_ns < first)
+			first = n->wake_ns;
+		if (n->is_source && !n->wake_ns && !n->watched && now_ns() + ASK_AGAIN_NS < first)
+			first = now_ns() + ASK_AGAIN_NS;
+	}
+	return first;
+}
+
+/* Look at descriptors; wait until `until` unless it is 0.  True if any had an event. */
+static bool
+look_at_fds(struct hr_worker *w, int64_t until)
+{
+	struct epoll_event ev[EVENTS];
+	struct timespec left = { 0, 0 };
+	int n;
+
+	if (until && until != INT64_MAX) {
+		int64_t ns = until - now_ns();
+
+		if (ns > 0)
+			left = (struct timespec){ ns / 1000000000, ns % 1000000000 };
+	}
+	hr_guard_leave(w);
+	n = epoll_pwait2(w->epoll_fd, ev, EVENTS, until == INT64_MAX ? NULL : &left, NULL);
+	for (int i = 0; i < n; i++) {
+		struct hr_inst *inst = ev[i].data.ptr;
+		uint64_t drain;
+
+		if (inst)
+			inst->fd_ready = true;
+		else if (read(w->host->wiring->event_fd[w->index], &drain, sizeof drain) < 0)
+			continue; /* somebody's wake that another read already took */
+	}
+	hr_guard_enter(w, 0);
+	return n > 0;
+}
+
+static void
+sleep_until_woken(struct hr_worker *w)
+{
+	uint32_t value = hmq_waiter_prepare(w->waiter);
+	int64_t now = now_ns(), until;
+
+	if (pass(w, now)) {
+		hmq_waiter_cancel(w->waiter);
+		return;
+	}
+	if (w->n_live == 0 || hr_load32_relaxed(&w->run_page->stop) != w->stop) {
+		hmq_waiter_cancel(w->waiter);
+		return;
+	}
+	until = deadline(w);
+	if (until <= now) {
+		hmq_waiter_cancel(w->waiter);
+		return;
+	}
+	hr_add_single(&w->page->sleeps, 1);
+	if (w->epoll_fd >= 0) {
+		look_at_fds(w, until);
+		hmq_waiter_cancel(w->waiter);
+	} else {
+		hr_guard_leave(w);
+		hmq_waiter_wait(w->waiter, value, until);
+		hr_guard_enter(w, 0);
+	}
+	account(w, now_ns());
+}
+
+/* Nothing moved.  Spinning workers never sleep; adaptive ones after a while. */
+static void
+idle(struct hr_worker *w, int64_t now, int64_t idle_since)
+{
+	const struct hr_plan_worker *p = w->plan;
+
+	if (w->epoll_fd >= 0 && look_at_fds(w, 0))
+		return;
+	if (p->wait == HR_WAIT_SPIN && !p->blocks) {
+		hr_cpu_relax();
+		return;
+	}
+	if (p->wait == HR_WAIT_ADAPTIVE && !p->shares_cpu && !p->blocks &&
+	    now - idle_since < SPIN_NS) {
+		hr_cpu_relax();
+		return;
+	}
+	sleep_until_woken(w);
+}
+
+void
+hr_worker_loop(struct hr_worker *w)
+{
+	int64_t now = now_ns(), idle_since = now;
+
+	w->sampled_ns = now;
+	hr_store_relaxed(&w->page->start_ns, (uint64_t)now);
+	w->guarded = w->host->guard_enter && !w->plan->blocks;
+	hr_guard_enter(w, 0);
+	while (w->n_live) {
+		if (pass(w, now)) {
+			if (w->epoll_fd >= 0 && w->pass % POLL_EVERY == 0)
+				look_at_fds(w, 0);
+			now = idle_since = now_ns();
+			continue;
+		}
+		idle(w, now, idle_since);
+		now = now_ns();
+	}
+	hr_guard_leave(w);
+	w->guarded = false;
+	hr_store_relaxed(&w->page->end_ns, (uint64_t)now_ns());
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * spawn.c - children: started with what they need and nothing else, watched by
+ * pidfd, always reaped.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "run/super.h"
+
+static void
+keep_at_exec(int fd)
+{
+	if (fd >= 0)
+		fcntl(fd, F_SETFD, 0);
+}
+
+/* In the forked child: async-signal-safe calls only. */
+static void
+become(const struct hr_super *s, const struct hr_wire_fds *fds, int control, char *const argv[])
+{
+	sigset_t none;
+
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	keep_at_exec(control);
+	keep_at_exec(s->bundle_fd);
+	keep_at_exec(fds->page);
+	keep_at_exec(fds->bell);
+	for (uint32_t i = 0; i < fds->n_chans; i++)
+		keep_at_exec(fds->chan[i]);
+	for (uint32_t i = 0; i < fds->n_workers; i++)
+		keep_at_exec(fds->event_fd[i]);
+	execv("/proc/self/exe", argv);
+	_exit(127);
+}
+
+static int
+spawn(struct hr_super *s, const struct hr_wire_fds *fds, struct hr_child_proc *c,
+      struct hr_error *err)
+{
+	char bundle[16], control[16], process[16];
+	char name[] = "holorun", option[] = HR_CHILD_OPTION;
+	char *argv[] = { name, option, bundle, control, process, NULL };
+	int pair[2];
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
+		return HR_FAIL(err, errno, "no socket for process '%s': %s (see ulimit -n)",
+			       s->plan->process[c->process].name, strerror(errno));
+	snprintf(bundle, sizeof bundle, "%d", s->bundle_fd);
+	snprintf(control, sizeof control, "%d", pair[1]);
+	snprintf(process, sizeof process, "%u", c->process);
+	c->pid = fork();
+	if (c->pid == 0)
+		become(s, fds, pair[1], argv);
+	close(pair[1]);
+	if (c->pid < 0) {
+		int e = errno;
+
+		c->pid = 0;
+		close(pair[0]);
+		return HR_FAIL(err, e, "cannot start process '%s': %s (see ulimit -u)",
+			       s->plan->process[c->process].name, strerror(e));
+	}
+	c->control = pair[0];
+	fcntl(c->control, F_SETFL, O_NONBLOCK);
+	c->pidfd = (int)syscall(SYS_pidfd_open, c->pid, 0);
+	if (c->pidfd < 0)
+		return HR_FAIL(err, errno, "cannot watch process '%s': %s",
+			       s->plan->process[c->process].name, strerror(errno));
+	return 0;
+}
+
+int
+hr_spawn_all(struct hr_super *s, struct hr_error *err)
+{
+	struct hr_wire_fds fds;
+	uint32_t k = 0;
+
+	s->child = HR_ARRAY(s->arena, s->plan->n_processes, struct hr_child_proc);
+	hr_wire_fds(s->arena, &s->wiring, &fds);
+	s->bundle_fd = hr_bundle_write(s->arena, s->plan, s->opt, &fds, err);
+	if (s->bundle_fd < 0)
+		return -1;
+	for (uint32_t i = 0; i < s->plan->n_processes; i++) {
+		struct hr_child_proc *c = &s->child[k];
+
+		if (s->plan->process[i].n_workers == 0)
+			continue;
+		*c = (struct hr_child_proc){ .process = i, .pidfd = -1, .control = -1 };
+		s->n_children = ++k;
+		if (spawn(s, &fds, c, err))
+			return -1;
+	}
+	close(s->bundle_fd);
+	s->bundle_fd = -1;
+	return 0;
+}
+
+void
+hr_spawn_tell(struct hr_super *s, char command)
+{
+	for (uint32_t i = 0; i < s->n_children; i++)
+		if (s->child[i].pid && !s->child[i].dead &&
+		    send(s->child[i].control, &command, 1, MSG_NOSIGNAL) < 0)
+			continue; /* it is going: the pidfd tells */
+}
+
+static void
+bury(struct hr_child_proc *c)
+{
+	ssize_t n = recv(c->control, c->words, sizeof c->words - 1, MSG_DONTWAIT);
+
+	c->words[n > 0 ? n : 0] = 0;
+	c->dead = true;
+	c->dead_ns = hr_mono_ns();
+}
+
+bool
+hr_spawn_reap(struct hr_super *s)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < s->n_children; i++) {
+		struct hr_child_proc *c = &s->child[i];
+
+		if (!c->pid || c->dead || waitpid(c->pid, &c->status, WNOHANG) != c->pid)
+			continue;
+		bury(c);
+		any = true;
+	}
+	return any;
+}
+
+void
+hr_spawn_kill(struct hr_super *s, struct hr_child_proc *c)
+{
+	(void)s;
+	if (!c->pid || c->dead || c->killed)
+		return;
+	c->killed = true;
+	kill(c->pid, SIGKILL); /* not reaped yet, so the number is still its own */
+}
+
+void
+hr_spawn_kill_all(struct hr_super *s)
+{
+	for (uint32_t i = 0; i < s->n_children; i++)
+		hr_spawn_kill(s, &s->child[i]);
+}
+
+bool
+hr_spawn_any_alive(const struct hr_super *s)
+{
+	for (uint32_t i = 0; i < s->n_children; i++)
+		if (s->child[i].pid && !s->child[i].dead)
+			return true;
+	return false;
+}
+
+void
+hr_spawn_close(struct hr_super *s)
+{
+	for (uint32_t i = 0; i < s->n_children; i++) {
+		struct hr_child_proc *c = &s->child[i];
+
+		hr_spawn_kill(s, c);
+		while (c->pid && !c->dead) {
+			if (waitpid(c->pid, &c->status, 0) == c->pid)
+				bury(c);
+			else if (errno != EINTR)
+				break;
+		}
+		if (c->pidfd >= 0)
+			close(c->pidfd);
+		if (c->control >= 0)
+			close(c->control);
+	}
+	if (s->bundle_fd >= 0)
+		close(s->bundle_fd);
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * super.h - the supervisor's state, shared by its files and nobody else.
+ *
+ * super.c drives the phases and the loop, spawn.c makes and buries children,
+ * watch.c notices stalls and laggards, incident.c finds the first cause.  One
+ * thread.
+ */
+#ifndef HR_SUPER_H
+#define HR_SUPER_H
+
+#include "run/bundle.h"
+#include "run/inst.h"
+
+struct hr_child_proc {
+	pid_t pid; /* 0: not started */
+	int pidfd;
+	int control; /* socket to it */
+	bool dead;   /* reaped */
+	int status;  /* of waitpid */
+	uint64_t dead_ns;
+	bool killed; /* by us, as a laggard or when forced */
+	uint32_t process;
+	char words[400]; /* what it said when it could not attach */
+};
+
+struct hr_seen { /* what the supervisor last saw of a worker */
+	uint64_t calls;
+	uint32_t node;
+	int64_t since_ns; /* that call, that node: since */
+	bool named;       /* said once that it takes long */
+};
+
+struct hr_super {
+	struct hr_arena *arena;
+	const struct hr_plan *plan;
+	const struct hr_run_options *opt;
+	struct hr_outcome *out;
+	struct hr_wiring wiring;
+	struct hr_page *page;
+	struct hr_child_proc *child;
+	uint32_t n_children;
+	struct hr_host host; /* in-process only */
+	bool host_started;
+	int signal_fd;
+	int bundle_fd;
+	/* the run */
+	bool running; /* GO was given */
+	bool over;
+	uint32_t stop;   /* enum hr_stop as given */
+	int64_t stop_ns; /* when sources were told to stop; 0 */
+	int64_t now;
+	int64_t stall_ns, grace_ns;
+	enum hr_reason reason;
+	int signal;      /* the first one */
+	int exit_code;   /* decided by the supervisor: 5, 6, 128 + n; 0 otherwise */
+	int64_t kill_ns; /* after STOP_NOW: when patience ends */
+	/* progress */
+	uint64_t moved;
+	int64_t moved_ns;
+	int64_t said_ns;      /* last progress line */
+	struct hr_seen *seen; /* per worker */
+	bool *finite;         /* per node: fed by finite sources only */
+	bool has_live, has_finite;
+	struct hr_incident **tail;
+};
+
+/* spawn.c */
+int hr_spawn_all(struct hr_super *s, struct hr_error *err);
+void hr_spawn_tell(struct hr_super *s, char command);
+/* Collect whoever has ended; true if anyone did. */
+bool hr_spawn_reap(struct hr_super *s);
+void hr_spawn_kill(struct hr_super *s, struct hr_child_proc *c);
+void hr_spawn_kill_all(struct hr_super *s);
+bool hr_spawn_any_alive(const struct hr_super *s);
+void hr_spawn_close(struct hr_super *s);
+
+/* watch.c */
+void hr_watch_init(struct hr_super *s);
+/* One look: progress, long calls, stall, laggards. */
+void hr_watch_tick(struct hr_super *s);
+
+/* super.c */
+void hr_super_stop(struct hr_super *s, uint32_t stop);
+void hr_super_say(struct hr_super *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Fresh copies of all queues in the page; waits a little for the children to make them. */
+void hr_super_snapshot(struct hr_super *s);
+
+/* incident.c */
+struct hr_incident *hr_incident_add(struct hr_super *s, uint32_t node, uint32_t process,
+				    uint64_t when_ns, const char *fmt, ...)
+	__attribute__((format(printf, 5, 6)));
+/* A failure record or an unasked death is there: time to stop. */
+bool hr_incident_any(const struct hr_super *s);
+/* From the page and the children's ends: all causes, sorted by time. */
+void hr_incidents_collect(struct hr_super *s);
+
+#endif

@@ -1,0 +1,577 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * window.c - one look at a node: open its windows, call process(), close them.
+ *
+ * The rule of when an op is called: every connected input shows
+ * max(min_batch, need) messages or has ended, every output shows min_batch
+ * loans; an input flagged HOP_PORT_ANY suffices alone.  What is shown and not
+ * taken stays first, at the same address; the same holds for loans.  No heap, no
+ * lock; a system call only where hmq wakes a sleeping peer.  [worker]
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "run/inst.h"
+
+_Static_assert(sizeof(struct hop_rx) == sizeof(struct hmq_rx) &&
+		       offsetof(struct hop_rx, head) == offsetof(struct hmq_rx, head) &&
+		       offsetof(struct hop_rx, data) == offsetof(struct hmq_rx, data) &&
+		       offsetof(struct hop_rx, bytes) == offsetof(struct hmq_rx, bytes) &&
+		       offsetof(struct hop_rx, slot) == offsetof(struct hmq_rx, slot),
+	       "a window entry is the transport's, untranslated");
+_Static_assert(sizeof(struct hop_tx) == sizeof(struct hmq_tx) &&
+		       offsetof(struct hop_tx, head) == offsetof(struct hmq_tx, head) &&
+		       offsetof(struct hop_tx, data) == offsetof(struct hmq_tx, data) &&
+		       offsetof(struct hop_tx, capacity) == offsetof(struct hmq_tx, capacity) &&
+		       offsetof(struct hop_tx, slot) == offsetof(struct hmq_tx, slot),
+	       "a loan is the transport's, untranslated");
+#define SAME(m) (offsetof(struct hop_head, m) == offsetof(struct hmq_head, m))
+_Static_assert(sizeof(struct hop_head) == sizeof(struct hmq_head) && SAME(seq) && SAME(frame) &&
+		       SAME(born_ns) && SAME(stamp_ns) && SAME(bytes) && SAME(index) &&
+		       SAME(flags) && SAME(stream) && SAME(dtype) && SAME(rank) && SAME(dim) &&
+		       SAME(last_ns) && SAME(user),
+	       "one message head for both headers");
+
+enum {
+	TIMED_EVERY_NS = 100 * 1000,       /* below 10 kHz every message is timed */
+	BLOCKS_FOR_NS = 100 * 1000 * 1000, /* how long a blocking op may wait in one call */
+};
+
+static struct hmq_rx *
+as_hmq_rx(struct hop_rx *rx)
+{
+	return (struct hmq_rx *)(void *)rx;
+}
+
+static struct hmq_tx *
+as_hmq_tx(struct hop_tx *tx)
+{
+	return (struct hmq_tx *)(void *)tx;
+}
+
+/* Show what has come; false when the peer wrote nonsense. */
+static bool
+in_show(struct hr_in *in)
+{
+	int32_t got;
+
+	if (in->shown == in->max)
+		return true;
+	got = hmq_peek(in->reader, in->shown, as_hmq_rx(in->rx + in->shown), in->max - in->shown);
+	if (got < 0)
+		return false;
+	in->shown += (uint32_t)got;
+	return true;
+}
+
+/* Too little is shown: has the stream ended?  Then whatever came before the end is shown too. */
+static bool
+in_check_end(struct hr_in *in)
+{
+	uint32_t peer = hmq_reader_peer(in->reader);
+
+	if (peer == HMQ_OPEN)
+		return true;
+	if (peer == HMQ_BROKEN || !in_show(in))
+		return false;
+	if (hmq_queued(in->reader) == in->shown) {
+		in->ended = true;
+		in->lost = peer == HMQ_LOST;
+	}
+	return true;
+}
+
+/* Top up the loans; how many may be filled now, so that publishing never waits. */
+static uint32_t
+out_open(struct hr_out *out)
+{
+	uint32_t room = hmq_room(out->writer);
+
+	if (out->loaned < out->max)
+		out->loaned += hmq_loan(out->writer, as_hmq_tx(out->tx + out->loaned),
+					out->max - out->loaned);
+	return out->loaned < room ? out->loaned : room;
+}
+
+struct look {           /* what opening the inputs found */
+	bool ready;     /* enough for a call */
+	bool all_ended; /* every input whose end matters has ended and is drained */
+	bool no_more;   /* every input whose end matters has ended; some may be left */
+	bool first_end; /* some input has ended and is drained */
+	uint32_t seen;  /* changes when there is something new to see */
+	uint32_t port;  /* the first input that is short */
+};
+
+static bool
+open_inputs(struct hr_inst *n, struct look *look)
+{
+	bool enough = true, any = false, drained = true, ended = true;
+
+	for (uint32_t i = 0; i < n->n_in; i++) {
+		struct hr_in *in = &n->in[i];
+		struct hop_in *shown = &n->io.in[i];
+
+		if (!in->reader)
+			continue;
+		if (!in->ended && (!in_show(in) || (in->shown < in->min && !in_check_end(in))))
+			return false;
+		shown->count = in->shown;
+		shown->taken = 0;
+		shown->ended = in->ended;
+		look->seen += in->shown + (in->ended ? 0x10000u : 0);
+		if (in->shown >= in->min) {
+			any |= in->any;
+		} else if (!in->ended) {
+			if (enough)
+				look->port = i;
+			enough = false;
+		}
+		if (in->ended && in->shown == 0 && !in->loop)
+			look->first_end = true;
+		drained &= in->loop || (in->ended && in->shown == 0);
+		ended &= in->loop || in->ended;
+	}
+	look->ready = enough || any;
+	look->all_ended = drained;
+	look->no_more = ended;
+	return true;
+}
+
+static bool
+open_outputs(struct hr_inst *n, struct look *look)
+{
+	bool enough = true;
+
+	for (uint32_t i = 0; i < n->n_out; i++) {
+		struct hr_out *out = &n->out[i];
+		struct hop_out *shown = &n->io.out[i];
+		uint32_t count = out_open(out);
+
+		if (count > (uint64_t)n->count_left)
+			count = (uint32_t)n->count_left;
+		shown->count = count;
+		shown->filled = 0;
+		shown->ended = out->unread;
+		look->seen += count << 8;
+		if (count < out->min) {
+			n->wait_port = i;
+			enough = false;
+		}
+	}
+	return enough;
+}
+
+/* ---- closing ------------------------------------------------------------------------------- */
+
+static void
+time_messages(const struct hr_inst *n, struct hr_in *in, uint32_t taken, int64_t now)
+{
+	if (!in->page)
+		return;
+	if (n->is_sink) {
+		for (uint32_t i = 0; i < taken; i++) {
+			const struct hop_head *h = in->rx[i].head;
+
+			hr_hist_add(&in->page->age, now - h->born_ns);
+			hr_hist_add(&in->page->tail, now - h->last_ns);
+		}
+		return;
+	}
+	hr_hist_add(&in->page->age, now - in->rx[taken - 1].head->born_ns);
+	if (taken > 1 || now - in->timed_ns < TIMED_EVERY_NS)
+		hr_store32_relaxed(&in->page->sampled, 1);
+	in->timed_ns = now;
+}
+
+static void
+release_unkept(struct hr_in *in, uint32_t taken)
+{
+	hmq_advance(in->reader, taken);
+	for (uint32_t i = 0; i < taken; i++)
+		if (!in->keep_shown[i])
+			hmq_release(in->reader, as_hmq_rx(&in->rx[i]), 1);
+	memmove(in->keep_shown, in->keep_shown + taken, (in->max - taken) * sizeof *in->keep_shown);
+	memset(in->keep_shown + (in->max - taken), 0, taken * sizeof *in->keep_shown);
+	in->kept_any = false;
+	for (uint32_t i = 0; i < in->shown - taken; i++)
+		in->kept_any |= in->keep_shown[i];
+}
+
+static void
+in_take(struct hr_in *in, uint32_t taken)
+{
+	if (__builtin_expect(in->kept_any, 0))
+		release_unkept(in, taken);
+	else
+		hmq_take(in->reader, as_hmq_rx(in->rx), taken);
+	in->shown -= taken;
+	if (in->shown)
+		memmove(in->rx, in->rx + taken, in->shown * sizeof *in->rx);
+}
+
+static uint32_t
+close_inputs(struct hr_inst *n, int64_t now, bool sample)
+{
+	uint32_t moved = 0;
+
+	for (uint32_t i = 0; i < n->n_in; i++) {
+		struct hr_in *in = &n->in[i];
+		uint32_t taken = n->io.in[i].taken;
+
+		if (!in->reader || !taken)
+			continue;
+		if (n->is_sink || sample || now - in->timed_ns >= TIMED_EVERY_NS)
+			time_messages(n, in, taken, now);
+		in_take(in, taken);
+		moved += taken;
+	}
+	if (moved)
+		hr_add_single(&n->page->taken, moved);
+	return moved;
+}
+
+static void
+fail_publish(struct hr_inst *n, uint32_t port, int32_t rc)
+{
+	const struct hr_out *out = &n->out[port];
+	const struct hr_plan *plan = n->worker->host->plan;
+	const struct hr_graph *g = plan->graph;
+	uint32_t culprit = hmq_writer_culprit(out->writer);
+	const char *name = plan->bound->node[n->node].out[port].port->name;
+	char text[300];
+
+	if (rc == -ENOBUFS) {
+		const struct hr_plan_chan *c = &plan->chan[plan->node[n->node].out_chan[port]];
+		const struct hr_edge *e = &g->edge[c->edge[culprit]];
+
+		snprintf(text, sizeof text,
+			 "%s.%s -> %s.%s is full (depth %u) at sequence %llu and says when_full: "
+			 "fail",
+			 g->node[n->node].name.text, name, g->node[e->to].name.text, e->input.text,
+			 c->depth[culprit], (unsigned long long)n->page->filled);
+	} else if (rc == -EMSGSIZE) {
+		snprintf(text, sizeof text,
+			 "output '%s' says %llu bytes in a message; its slot holds %llu", name,
+			 (unsigned long long)out->tx[culprit].head->bytes,
+			 (unsigned long long)out->tx[culprit].capacity);
+	} else {
+		snprintf(text, sizeof text, "output '%s' cannot publish: %s", name, strerror(-rc));
+	}
+	hr_worker_fail(n->worker, n, HR_FAILURE_EDGE, HR_CALL_PROCESS, -rc, text);
+}
+
+/* Messages published, or UINT32_MAX after a failure. */
+static uint32_t
+close_outputs(struct hr_inst *n)
+{
+	uint32_t moved = 0;
+
+	for (uint32_t i = 0; i < n->n_out; i++) {
+		struct hr_out *out = &n->out[i];
+		uint32_t filled = n->io.out[i].filled;
+		int32_t rc;
+
+		if (!filled)
+			continue;
+		rc = hmq_publish(out->writer, as_hmq_tx(out->tx), filled);
+		if (rc < 0) {
+			fail_publish(n, i, rc);
+			return UINT32_MAX;
+		}
+		out->loaned -= filled;
+		if (out->loaned)
+			memmove(out->tx, out->tx + filled, out->loaned * sizeof *out->tx);
+		moved += filled;
+	}
+	if (moved) {
+		hr_add_single(&n->page->filled, moved);
+		if (n->count_left != INT64_MAX)
+			n->count_left -= n->io.out[0].filled;
+	}
+	return moved;
+}
+
+/* ---- the end of a node --------------------------------------------------------------------- */
+
+void
+hr_inst_end(struct hr_inst *n, enum hr_node_state as)
+{
+	if (n->state == HR_INST_ENDED)
+		return;
+	n->state = HR_INST_ENDED;
+	for (uint32_t i = 0; i < n->n_out; i++) {
+		struct hr_out *out = &n->out[i];
+
+		hmq_cancel(out->writer, as_hmq_tx(out->tx), out->loaned);
+		out->loaned = 0;
+		hmq_writer_end(out->writer);
+	}
+	for (uint32_t i = 0; i < n->n_in; i++) {
+		struct hr_in *in = &n->in[i];
+
+		if (!in->reader)
+			continue;
+		for (uint32_t k = 0; k < in->n_keeps; k++)
+			hmq_release(in->reader, as_hmq_rx(&in->keep[k]), 1);
+		in->n_keeps = 0;
+		hmq_reader_end(in->reader);
+	}
+	for (uint32_t i = 0; i < n->n_gathers; i++)
+		hr_gather_close_input(n->gather[i]);
+	n->wait_for = HR_FOR_NOTHING;
+	hr_store32_relaxed(&n->page->wait_for, HR_FOR_NOTHING);
+	hr_store_relaxed(&n->page->end_ns, hr_mono_ns());
+	if (as == HR_NODE_ENDED && n->peer_lost)
+		as = HR_NODE_LOST;
+	hr_store32_release(&n->page->state, as);
+	n->worker->n_live--;
+	/* The end of a node is no hot path: the bell is a system call. */
+	hr_guard_leave(n->worker);
+	hr_wire_ring(n->worker->host->wiring);
+	hr_guard_enter(n->worker, 0);
+}
+
+void
+hr_inst_stop(struct hr_inst *n, uint32_t stop)
+{
+	bool live = n->op->flags & HOP_F_LIVE;
+
+	if (n->state == HR_INST_ENDED)
+		return;
+	if (stop >= HR_STOP_NOW) {
+		hr_inst_end(n, HR_NODE_ENDED);
+		return;
+	}
+	if (!n->is_source)
+		return;
+	if (!live) {
+		if (stop >= HR_STOP_SOURCES)
+			hr_inst_end(n, HR_NODE_ENDED);
+		return;
+	}
+	if (stop >= HR_STOP_LIVE) {
+		n->io.stopping = 1;
+		n->idle = false;
+		n->wake_ns = 0;
+		n->fd_ready = true;
+	}
+}
+
+static bool
+no_reader_left(struct hr_inst *n)
+{
+	bool had = false, has = false;
+
+	for (uint32_t i = 0; i < n->n_out; i++) {
+		struct hr_out *out = &n->out[i];
+
+		if (!out->has_readers)
+			has = true; /* nobody was to read it: it says nothing about the end */
+		else if (!out->unread && hmq_writer_readers(out->writer) == 0)
+			out->unread = true;
+		had |= out->has_readers;
+		has |= out->has_readers && !out->unread;
+	}
+	return had && !has;
+}
+
+static void
+note_wait(struct hr_inst *n, enum hr_wait_for what)
+{
+	if (n->wait_for == what)
+		return;
+	n->wait_for = what;
+	hr_store32_relaxed(&n->page->wait_for, what);
+	hr_store32_relaxed(&n->page->wait_port, n->wait_port);
+}
+
+/* ---- the call ------------------------------------------------------------------------------ */
+
+static bool
+is_due(const struct hr_inst *n, const struct look *look, int64_t now)
+{
+	if (n->wake_ns && now >= n->wake_ns)
+		return true;
+	if (n->watched && n->fd_ready)
+		return true;
+	if (n->is_source)
+		return !n->wake_ns && !n->watched; /* one that says nothing is asked every pass */
+	return !n->idle || look->seen != n->seen;
+}
+
+static hop_status
+call_process(struct hr_inst *n, int64_t now, bool time_it)
+{
+	struct hr_page_worker *pw = n->worker->page;
+	hop_status status;
+
+	n->io.now_ns = now;
+	n->wake_ns = 0;
+	n->fail_code = 0;
+	if (n->op->flags & HOP_F_BLOCKS)
+		n->io.deadline_ns = now + BLOCKS_FOR_NS;
+	hr_store32_relaxed(&pw->in_call, HR_CALL_PROCESS);
+	hr_store32_relaxed(&pw->in_node, n->node);
+	hr_guard_enter(n->worker, (n->op->flags & HOP_F_FD) != 0);
+	if (time_it) {
+		uint64_t before = hr_mono_ns(), spent;
+
+		status = n->op->process(n->state_mem, &n->ctx, &n->io);
+		spent = hr_mono_ns() - before;
+		/* It stands for the calls that were not timed since the last one that was. */
+		hr_add_single(&n->page->work_ns, spent * (n->calls - n->timed_calls + 1));
+		if (spent > n->page->max_call_ns)
+			hr_store_relaxed(&n->page->max_call_ns, spent);
+		n->timed_calls = n->calls + 1;
+		n->timed_ns = now;
+	} else {
+		status = n->op->process(n->state_mem, &n->ctx, &n->io);
+	}
+	hr_guard_enter(n->worker, 0);
+	n->calls++;
+	hr_store32_relaxed(&pw->in_node, HR_NO_NODE);
+	hr_store_relaxed(&n->page->calls, n->calls);
+	hr_add_single(&pw->calls, 1);
+	return status;
+}
+
+static bool
+windows_are_sane(struct hr_inst *n)
+{
+	char text[200];
+
+	for (uint32_t i = 0; i < n->n_in; i++) {
+		if (n->io.in[i].taken <= n->io.in[i].count)
+			continue;
+		snprintf(text, sizeof text,
+			 "process() took %u messages of input %u, which showed %u",
+			 n->io.in[i].taken, i, n->io.in[i].count);
+		hr_worker_fail(n->worker, n, HR_FAILURE_ERROR, HR_CALL_PROCESS, EPROTO, text);
+		return false;
+	}
+	for (uint32_t i = 0; i < n->n_out; i++) {
+		if (n->io.out[i].filled <= n->io.out[i].count)
+			continue;
+		snprintf(text, sizeof text,
+			 "process() filled %u messages of output %u, which showed %u",
+			 n->io.out[i].filled, i, n->io.out[i].count);
+		hr_worker_fail(n->worker, n, HR_FAILURE_ERROR, HR_CALL_PROCESS, EPROTO, text);
+		return false;
+	}
+	return true;
+}
+
+static uint32_t
+call_and_close(struct hr_inst *n, const struct look *look, int64_t now, bool sample)
+{
+	bool time_it = sample || now - n->timed_ns >= TIMED_EVERY_NS;
+	hop_status status = call_process(n, now, time_it);
+	uint32_t published, moved;
+
+	if (status < 0) {
+		hr_worker_fail(n->worker, n, HR_FAILURE_ERROR, HR_CALL_PROCESS, -status,
+			       n->fail_code ? n->fail_text : NULL);
+		return 1;
+	}
+	if (!windows_are_sane(n))
+		return 1;
+	published = close_outputs(n);
+	if (published == UINT32_MAX)
+		return 1;
+	moved = close_inputs(n, n->is_sink ? (int64_t)hr_mono_ns() : now, sample) + published;
+	n->idle = moved == 0;
+	n->seen = look->seen;
+	if (n->watched && status == HOP_IDLE)
+		n->fd_ready = false;
+	if (moved)
+		hr_add_single(&n->worker->page->moved, moved);
+	if (status == HOP_DONE || n->count_left == 0) {
+		hr_inst_end(n, HR_NODE_ENDED);
+		return moved + 1;
+	}
+	/* Nothing more comes and it made nothing of it: it has ended. */
+	if (!n->is_source && look->no_more && moved == 0 && !n->wake_ns && !n->fd_ready) {
+		hr_inst_end(n, HR_NODE_ENDED);
+		return 1;
+	}
+	/* Packets were read though none was any good: there may be more. */
+	return !moved && n->watched && n->fd_ready ? 1 : moved;
+}
+
+/* All inputs are over: the op sees count 0, ended 1 on each as long as it fills something. */
+static void
+begin_drain(struct hr_inst *n)
+{
+	n->state = HR_INST_DRAINS;
+	n->idle = false;
+	for (uint32_t i = 0; i < n->n_in; i++)
+		n->peer_lost |= n->in[i].lost;
+}
+
+static bool
+look_at_inputs(struct hr_inst *n, struct look *look)
+{
+	if (n->state == HR_INST_DRAINS) {
+		for (uint32_t i = 0; i < n->n_in; i++) {
+			n->io.in[i].count = 0;
+			n->io.in[i].taken = 0;
+			n->io.in[i].ended = 1;
+		}
+		look->ready = look->no_more = true;
+		return true;
+	}
+	if (!open_inputs(n, look)) {
+		hr_worker_fail(n->worker, n, HR_FAILURE_HOST, HR_CALL_PROCESS, EBADMSG,
+			       "the writer of an input put an impossible index or length into its "
+			       "channel");
+		return false;
+	}
+	if (!n->is_source && (look->all_ended || (n->end_any && look->first_end))) {
+		begin_drain(n);
+		return look_at_inputs(n, look);
+	}
+	return true;
+}
+
+uint32_t
+hr_inst_step(struct hr_inst *n, int64_t now, bool sample)
+{
+	struct look look = { 0 };
+
+	if (n->state == HR_INST_ENDED)
+		return 0;
+	if (n->is_source) {
+		look.ready = true;
+	} else if (!look_at_inputs(n, &look)) {
+		return 1;
+	}
+	if (!look.ready) {
+		n->wait_port = look.port;
+		note_wait(n, HR_FOR_INPUT);
+		if (sample && no_reader_left(n)) {
+			hr_inst_end(n, HR_NODE_ENDED);
+			return 1;
+		}
+		return 0;
+	}
+	if (!open_outputs(n, &look)) {
+		note_wait(n, HR_FOR_OUTPUT);
+		if (no_reader_left(n)) {
+			hr_inst_end(n, HR_NODE_ENDED);
+			return 1;
+		}
+		return 0;
+	}
+	if (sample && no_reader_left(n)) {
+		hr_inst_end(n, HR_NODE_ENDED);
+		return 1;
+	}
+	if (!is_due(n, &look, now)) {
+		note_wait(n, n->is_source || n->wake_ns || n->watched ? HR_FOR_TIME : HR_FOR_INPUT);
+		return 0;
+	}
+	note_wait(n, HR_FOR_NOTHING);
+	return call_and_close(n, &look, now, sample);
+}
