@@ -11,6 +11,8 @@
 #include "plan/cpus.h"
 #include "plan/stages.h"
 
+enum { MAX_SHARERS = 8 }; /* named in a message */
+
 struct pins {
 	struct hr_planner *p;
 	uint32_t n_slots;
@@ -33,6 +35,15 @@ slot_name(const struct pins *s, uint32_t slot)
 	const struct hr_partition *part = partition_of(s, slot);
 
 	return part ? part->name.text : "main";
+}
+
+/* Where the wait mode was written; nowhere for the default partition. */
+static struct hr_span
+wait_span(const struct pins *s, uint32_t slot)
+{
+	const struct hr_partition *part = partition_of(s, slot);
+
+	return part ? part->wait_at : HR_NOWHERE;
 }
 
 static bool
@@ -191,12 +202,12 @@ refuse_spinners(struct pins *s, uint32_t cpu)
 			spinner = slot;
 			continue;
 		}
-		struct hr_diag *e = hr_error(s->p->diags, partition_of(s, slot)->wait_at, 265,
+		struct hr_diag *e = hr_error(s->p->diags, wait_span(s, slot), 265,
 					     "partitions '%s' and '%s' would both spin on CPU %u",
 					     slot_name(s, spinner), slot_name(s, slot),
 					     s->p->machine->cpu[cpu].os);
 
-		hr_note(e, partition_of(s, spinner)->wait_at, "partition '%s' spins too",
+		hr_note(e, wait_span(s, spinner), "partition '%s' spins too",
 			slot_name(s, spinner));
 		hr_help(e, "give one of them another CPU, or write `wait: adaptive`");
 		return true;
@@ -210,10 +221,14 @@ sharers(struct pins *s, uint32_t cpu, uint32_t *n_named)
 {
 	struct hr_text t;
 
+	uint32_t n = 0;
+
 	hr_text_init(&t, s->p->arena);
 	*n_named = 0;
 	for (uint32_t slot = s->first[cpu]; slot != HR_NONE; slot = s->next[slot]) {
 		*n_named += names_cpus(s, slot);
+		if (n++ >= MAX_SHARERS)
+			continue;
 		hr_text_add(&t, "%s'%s' (%u %s, %s)",
 			    !t.len                     ? ""
 			    : s->next[slot] == HR_NONE ? " and "
@@ -222,6 +237,8 @@ sharers(struct pins *s, uint32_t cpu, uint32_t *n_named)
 			    s->n_nodes[slot] == 1 ? "node" : "nodes",
 			    hr_wait_word[slot_wait(s, slot)]);
 	}
+	if (n > MAX_SHARERS)
+		hr_text_add(&t, " and %u more", n - MAX_SHARERS);
 	return t.s;
 }
 
