@@ -18,9 +18,12 @@ complain()
 	fail=1
 }
 
+# Where an access stands its letter is followed by a colon or a comma.
+letters_at() { grep -ohE '\<[AR][0-9]+[:,]' "$@" | tr -d ':,' | sort -u; }
 letters_in() { grep -ohwE '[AR][0-9]+' "$@" | sort -u; }
 
 in_source=$(letters_in "$source_dir"/*.c "$source_dir"/*.h)
+at_access=$(letters_at "$source_dir"/*.c "$source_dir"/*.h)
 in_document=$(letters_in "$document")
 in_models=$(grep -ohE '"[AR][0-9]+ relaxed' "$root"/tests/model/*_model.c | tr -d '"' |
 	cut -d' ' -f1 | sort -u)
@@ -29,7 +32,7 @@ in_models=$(grep -ohE '"[AR][0-9]+ relaxed' "$root"/tests/model/*_model.c | tr -
 for letter in $in_source; do
 	number=${letter#?}
 	for end in A$number R$number; do
-		echo "$in_source" | grep -qx "$end" || complain "$letter: no $end in the source"
+		echo "$at_access" | grep -qx "$end" || complain "$letter: no $end in the source"
 		echo "$in_document" | grep -qx "$end" || complain "$end is not in memory-model.md"
 		[ "$end" = R8 ] || echo "$in_models" | grep -qx "$end" ||
 			complain "$end: no model weakens it"

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * holomq_kill_stress.c - an end is killed at a random instant, again and again.
+ *
+ * A killed reader: the writer goes on, the other reader gets every message whole and
+ * in order, no slot stays away, the numbers add up.  A killed writer: the reader gets
+ * a whole prefix and then is told.  The instant is random in messages, not in time,
+ * and whatever the child was doing then.
+ */
+#include "load.h"
+
+enum { ROUNDS = 60, MOST = 400 };
+
+static const uint32_t seed = 88172645u;
+static const struct hmq_reader_config two_readers[] = { { 3, HMQ_BLOCK }, { 8, HMQ_BLOCK } };
+
+static void
+open_rig(struct rig *rig, const struct nest *n, uint32_t n_readers)
+{
+	struct hmq_peer peers[2] = { { .life = n->reader, .event_fd = -1 }, { .event_fd = -1 } };
+	struct hmq_error err;
+
+	rig_open(rig, HMQ_SEG_SHARED, 12, two_readers, n_readers);
+	hmq_writer_free(rig->w);
+	assert_int_equal(hmq_writer_open(&rig->w, &rig->seg, peers, &err), 0);
+}
+
+static void
+survivor_takes(struct rig *rig, uint32_t *random)
+{
+	assert_true(load_take(rig->r[1], &rig->want[1], random) >= 0);
+}
+
+static void
+kill_reader_once(uint32_t *random)
+{
+	uint32_t until = 1 + load_random(random) % MOST;
+	struct nest n;
+	struct rig rig;
+	pid_t pid;
+
+	nest_open(&n);
+	open_rig(&rig, &n, 2);
+	pid = nest_fork();
+	if (pid == 0) {
+		CHILD_CHECK(hmq_life_begin(n.reader) == 0);
+		nest_tell(&n);
+		for (;;)
+			CHILD_CHECK(load_take(rig.r[0], &rig.want[0], random) >= 0);
+	}
+	nest_hear(&n);
+	while (rig.next < until) {
+		load_send(rig.w, &rig.next, random);
+		survivor_takes(&rig, random);
+	}
+	kill(pid, SIGKILL);
+	/* Before it is reaped: the writer must find out by itself and go on. */
+	while (rig.next < 2 * MOST) {
+		load_send(rig.w, &rig.next, random);
+		survivor_takes(&rig, random);
+	}
+	assert_int_equal(nest_reap(pid), 128 + SIGKILL);
+	assert_int_equal(hmq_writer_readers(rig.w), 1);
+	hmq_writer_end(rig.w);
+	while (hmq_reader_state(rig.r[1]) == HMQ_OPEN)
+		survivor_takes(&rig, random);
+	assert_int_equal(rig.want[1], rig.next);
+	assert_int_equal(hmq_writer_is_idle(rig.w), 1);
+	rig_check_identity(&rig, 0);
+	rig_check_identity(&rig, 1);
+	rig_close(&rig);
+	nest_close(&n);
+}
+
+static void
+kill_writer_once(uint32_t *random)
+{
+	uint32_t until = 1 + load_random(random) % MOST;
+	struct hmq_peer to_writer;
+	struct hmq_error err;
+	struct nest n;
+	struct rig rig;
+	pid_t pid;
+
+	nest_open(&n);
+	open_rig(&rig, &n, 1);
+	hmq_reader_free(rig.r[0]);
+	to_writer = (struct hmq_peer){ .life = n.writer, .event_fd = -1 };
+	assert_int_equal(hmq_reader_open(&rig.r[0], &rig.seg, 0, &to_writer, &err), 0);
+	pid = nest_fork();
+	if (pid == 0) {
+		CHILD_CHECK(hmq_life_begin(n.writer) == 0);
+		CHILD_CHECK(hmq_writer_open(&rig.w, &rig.seg, &rig_no_peer, &err) == 0);
+		nest_tell(&n);
+		for (;;)
+			load_send(rig.w, &rig.next, random);
+	}
+	nest_hear(&n);
+	while (rig.want[0] < until)
+		assert_true(load_take(rig.r[0], &rig.want[0], random) >= 0);
+	kill(pid, SIGKILL);
+	while (hmq_reader_state(rig.r[0]) == HMQ_OPEN)
+		assert_true(load_take(rig.r[0], &rig.want[0], random) >= 0);
+	assert_int_equal(hmq_reader_state(rig.r[0]), HMQ_LOST);
+	assert_int_equal(nest_reap(pid), 128 + SIGKILL);
+	rig_check_identity(&rig, 0);
+	rig_close(&rig);
+	nest_close(&n);
+}
+
+static void
+a_reader_killed_at_any_instant_harms_nobody(void **state)
+{
+	uint32_t random = seed;
+
+	(void)state;
+	for (int i = 0; i < ROUNDS; i++)
+		kill_reader_once(&random);
+}
+
+static void
+a_writer_killed_at_any_instant_leaves_a_whole_prefix(void **state)
+{
+	uint32_t random = seed + 1;
+
+	(void)state;
+	for (int i = 0; i < ROUNDS; i++)
+		kill_writer_once(&random);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_reader_killed_at_any_instant_harms_nobody),
+		cmocka_unit_test(a_writer_killed_at_any_instant_leaves_a_whole_prefix),
+	};
+	int before = rig_count_fds();
+	int rc;
+
+	alarm(100); /* the watchdog */
+	print_message("seed %u\n", seed);
+	rc = cmocka_run_group_tests_name("stress_holomq_kill", tests, NULL, NULL);
+	return rc != 0 || rig_count_fds() != before;
+}
