@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * std.h - what the files of the std plugin share: the ops by name, the table
- * macro with a unit, one wall of static inline helpers for heads and clocks.
+ * macro with a unit, inline helpers for heads and clocks.
  * Nothing here allocates or enters the kernel: clock_gettime is the vdso's.
  */
 #ifndef HR_PLUGIN_STD_H
