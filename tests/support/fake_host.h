@@ -113,6 +113,17 @@ uint32_t fh_watch_count(const struct fh *h);
 int fh_watch_fd(const struct fh *h, uint32_t i);
 int64_t fh_wake_ns(const struct fh *h);
 
+/*
+ * Parameters by name, for ops whose struct is private.  fh_params() gives the
+ * table's defaults (0 where there is none), freed with free(); the setters
+ * abort on a name or type that is not there.
+ */
+void *fh_params(const struct hop_op *op);
+void fh_set_int(const struct hop_op *op, void *params, const char *name, int64_t value);
+void fh_set_real(const struct hop_op *op, void *params, const char *name, double value);
+void fh_set_text(const struct hop_op *op, void *params, const char *name, const char *value);
+void fh_set_choice(const struct hop_op *op, void *params, const char *name, const char *value);
+
 /* A dense format: dtype, dims and the bytes that follow from them. */
 struct hop_format fh_format(uint8_t code, uint8_t bits, uint16_t lanes, uint32_t rank,
 			    const uint32_t *dim);
