@@ -9,7 +9,7 @@
 
 #include "plan/cpus.h"
 #include "plan/stages.h"
-#include "plan/table.h"
+#include "plan/columns.h"
 
 struct print {
 	struct hr_arena *arena;
@@ -86,25 +86,25 @@ print_threads(struct print *p)
 	static const char *const heading[] = { "thread", "process", "CPU",  "NUMA",
 					       "wait",   "sched",   "nodes" };
 	const struct hr_plan *plan = p->plan;
-	struct hr_table t;
+	struct hr_columns t;
 
-	hr_table_init(&t, p->arena, COLUMNS(heading));
+	hr_columns_init(&t, p->arena, COLUMNS(heading));
 	for (uint32_t i = 0; i < plan->n_workers; i++) {
 		const struct hr_plan_worker *w = &plan->worker[i];
 		const struct hr_cpu *cpu = hr_machine_cpu(plan->machine, (uint32_t)w->cpu);
 		bool numa = cpu && plan->machine->n_numa > 1;
 
-		hr_table_add(&t, w->name);
-		hr_table_add(&t, plan->process[w->process].name);
-		hr_table_add(&t,
-			     hr_printf(p->arena, "%d%s", w->cpu, w->shares_cpu ? " shared" : ""));
-		hr_table_add(&t, numa ? number(p, cpu->numa) : "");
-		hr_table_add(&t, wait_text(p, w));
-		hr_table_add(&t, sched_text(p, w));
-		hr_table_add(&t, node_list(p, w));
+		hr_columns_add(&t, w->name);
+		hr_columns_add(&t, plan->process[w->process].name);
+		hr_columns_add(&t,
+			       hr_printf(p->arena, "%d%s", w->cpu, w->shares_cpu ? " shared" : ""));
+		hr_columns_add(&t, numa ? number(p, cpu->numa) : "");
+		hr_columns_add(&t, wait_text(p, w));
+		hr_columns_add(&t, sched_text(p, w));
+		hr_columns_add(&t, node_list(p, w));
 	}
 	hr_text_puts(&p->out, "\nthreads\n");
-	hr_table_print(&t, &p->out);
+	hr_columns_print(&t, &p->out);
 }
 
 static const char *
@@ -120,22 +120,22 @@ print_nodes(struct print *p)
 {
 	static const char *const heading[] = { "node", "op", "device", "process", "thread", "CPU" };
 	const struct hr_plan *plan = p->plan;
-	struct hr_table t;
+	struct hr_columns t;
 
-	hr_table_init(&t, p->arena, COLUMNS(heading));
+	hr_columns_init(&t, p->arena, COLUMNS(heading));
 	for (uint32_t i = 0; i < plan->graph->n_nodes; i++) {
 		const struct hr_bound_node *n = &plan->bound->node[i];
 		const struct hr_plan_worker *w = &plan->worker[plan->node[i].worker];
 
-		hr_table_add(&t, plan->graph->node[i].name.text);
-		hr_table_add(&t, n->op->name);
-		hr_table_add(&t, device_text(n));
-		hr_table_add(&t, plan->process[w->process].name);
-		hr_table_add(&t, w->name);
-		hr_table_add(&t, hr_printf(p->arena, "%d", w->cpu));
+		hr_columns_add(&t, plan->graph->node[i].name.text);
+		hr_columns_add(&t, n->op->name);
+		hr_columns_add(&t, device_text(n));
+		hr_columns_add(&t, plan->process[w->process].name);
+		hr_columns_add(&t, w->name);
+		hr_columns_add(&t, hr_printf(p->arena, "%d", w->cpu));
 	}
 	hr_text_puts(&p->out, "\nnodes\n");
-	hr_table_print(&t, &p->out);
+	hr_columns_print(&t, &p->out);
 }
 
 /* "4", or "128 pieces, 4 gathered" */
@@ -160,28 +160,28 @@ print_edges(struct print *p)
 	static const char *const heading[] = { "edge",   "format",  "depth",     "when full",
 					       "window", "initial", "carried by" };
 	const struct hr_plan *plan = p->plan;
-	struct hr_table t;
+	struct hr_columns t;
 
-	hr_table_init(&t, p->arena, COLUMNS(heading));
+	hr_columns_init(&t, p->arena, COLUMNS(heading));
 	for (uint32_t i = 0; i < plan->graph->n_edges; i++) {
 		const struct hr_plan_edge *e = &plan->edge[i];
 		const struct hr_bound_edge *b = &plan->bound->edge[i];
 		uint32_t initial = plan->graph->edge[i].initial;
 
-		hr_table_add(&t, hr_printf(p->arena, "%s -> %s",
-					   hr_output_name(p->arena, plan->bound, b->from, b->out),
-					   hr_input_name(p->arena, plan->bound, i)));
-		hr_table_add(&t, hr_format_text(p->arena, &plan->chan[e->chan].format));
-		hr_table_add(&t, depth_text(p, e));
-		hr_table_add(&t, hr_full_word[e->when_full]);
-		hr_table_add(&t, range_text(p, e->want, e->max_in));
-		hr_table_add(&t, initial ? number(p, initial) : "");
-		hr_table_add(&t, e->why ? hr_printf(p->arena, "%s; %s",
-						    hr_carriage_word[e->carriage], e->why)
-					: hr_carriage_word[e->carriage]);
+		hr_columns_add(&t, hr_printf(p->arena, "%s -> %s",
+					     hr_output_name(p->arena, plan->bound, b->from, b->out),
+					     hr_input_name(p->arena, plan->bound, i)));
+		hr_columns_add(&t, hr_format_text(p->arena, &plan->chan[e->chan].format));
+		hr_columns_add(&t, depth_text(p, e));
+		hr_columns_add(&t, hr_full_word[e->when_full]);
+		hr_columns_add(&t, range_text(p, e->want, e->max_in));
+		hr_columns_add(&t, initial ? number(p, initial) : "");
+		hr_columns_add(&t, e->why ? hr_printf(p->arena, "%s; %s",
+						      hr_carriage_word[e->carriage], e->why)
+					  : hr_carriage_word[e->carriage]);
 	}
 	hr_text_puts(&p->out, "\nedges\n");
-	hr_table_print(&t, &p->out);
+	hr_columns_print(&t, &p->out);
 }
 
 /* "8 = 4 loaned + 4 queued" */
@@ -217,24 +217,24 @@ print_channels(struct print *p)
 	static const char *const heading[] = { "channel", "window", "slots",
 					       "each",    "bytes",  "memory" };
 	const struct hr_plan *plan = p->plan;
-	struct hr_table t;
+	struct hr_columns t;
 
-	hr_table_init(&t, p->arena, COLUMNS(heading));
+	hr_columns_init(&t, p->arena, COLUMNS(heading));
 	for (uint32_t i = 0; i < plan->n_chans; i++) {
 		const struct hr_plan_chan *c = &plan->chan[i];
 		uint32_t least = 1;
 
 		if (c->gathers == HR_NONE)
 			least = plan->bound->node[c->node].out[c->out].port->min_batch;
-		hr_table_add(&t, hr_chan_name(p->arena, plan, i));
-		hr_table_add(&t, range_text(p, least ? least : 1, c->max_out));
-		hr_table_add(&t, slots_text(p, c));
-		hr_table_add(&t, hr_bytes_text(p->arena, c->payload_bytes));
-		hr_table_add(&t, hr_bytes_text(p->arena, c->bytes));
-		hr_table_add(&t, memory_text(p, c));
+		hr_columns_add(&t, hr_chan_name(p->arena, plan, i));
+		hr_columns_add(&t, range_text(p, least ? least : 1, c->max_out));
+		hr_columns_add(&t, slots_text(p, c));
+		hr_columns_add(&t, hr_bytes_text(p->arena, c->payload_bytes));
+		hr_columns_add(&t, hr_bytes_text(p->arena, c->bytes));
+		hr_columns_add(&t, memory_text(p, c));
 	}
 	hr_text_puts(&p->out, "\nchannels\n");
-	hr_table_print(&t, &p->out);
+	hr_columns_print(&t, &p->out);
 }
 
 static void

@@ -13,6 +13,7 @@
 
 #include "base/text.h"
 #include "plan/plan.h"
+#include "plugin/format.h"
 
 enum { HR_NONE = UINT32_MAX };
 
@@ -66,8 +67,6 @@ const char *hr_output_name(struct hr_arena *a, const struct hr_bound *b, uint32_
 const char *hr_chan_name(struct hr_arena *a, const struct hr_plan *p, uint32_t chan);
 /* "64 KiB" when exact, else "1.3 MiB". */
 const char *hr_bytes_text(struct hr_arena *a, uint64_t bytes);
-/* "c64[128][1024]", "u8", "64 KiB of bytes". */
-const char *hr_format_text(struct hr_arena *a, const struct hop_format *f);
 extern const char *const hr_wait_word[], *const hr_sched_word[], *const hr_full_word[],
 									 *const hr_carriage_word[];
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * words.c - one spelling for ports, sizes and formats in every output of a plan.
+ * words.c - one spelling for ports, channels and sizes in every output of a plan.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -69,22 +69,4 @@ hr_bytes_text(struct hr_arena *a, uint64_t bytes)
 	if (bytes % scale == 0)
 		return hr_printf(a, "%" PRIu64 " %s", bytes / scale, unit[u]);
 	return hr_printf(a, "%.1f %s", (double)bytes / (double)scale, unit[u]);
-}
-
-const char *
-hr_format_text(struct hr_arena *a, const struct hop_format *f)
-{
-	static const char letter[] = { 'i', 'u', 'f', '?', 'b', 'c', 'z' };
-	uint8_t code = f->dtype.code < sizeof(letter) ? f->dtype.code : 3;
-	struct hr_text t;
-
-	if (f->rank == 0)
-		return hr_printf(a, "%s", "bytes");
-	hr_text_init(&t, a);
-	hr_text_add(&t, "%c%u", letter[code], f->dtype.bits);
-	if (f->dtype.lanes > 1)
-		hr_text_add(&t, "x%u", f->dtype.lanes);
-	for (uint32_t i = 0; i < f->rank && i < HOP_MAX_RANK; i++)
-		hr_text_add(&t, "[%u]", f->dim[i]);
-	return t.s;
 }

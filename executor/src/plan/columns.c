@@ -1,30 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * table.c - lay out cells once all are known.
+ * columns.c - lay out cells once all are known.
  */
-#include "plan/table.h"
+#include "plan/columns.h"
 
 #include <string.h>
 
 #include "base/utf8.h"
 
 void
-hr_table_init(struct hr_table *t, struct hr_arena *a, const char *const *heading, size_t n_columns)
+hr_columns_init(struct hr_columns *t, struct hr_arena *a, const char *const *heading,
+		size_t n_columns)
 {
-	*t = (struct hr_table){ .arena = a, .n_columns = n_columns };
+	*t = (struct hr_columns){ .arena = a, .n_columns = n_columns };
 	for (size_t i = 0; i < n_columns; i++)
-		hr_table_add(t, heading[i]);
+		hr_columns_add(t, heading[i]);
 }
 
 void
-hr_table_add(struct hr_table *t, const char *cell)
+hr_columns_add(struct hr_columns *t, const char *cell)
 {
 	*HR_PUSH(t->arena, t->cell, t->n, t->cap) = cell;
 }
 
 /* 0: no row has anything in this column. */
 static size_t
-column_width(const struct hr_table *t, size_t column)
+column_width(const struct hr_columns *t, size_t column)
 {
 	size_t width = hr_utf8_count(t->cell[column], strlen(t->cell[column]));
 	bool used = false;
@@ -39,7 +40,7 @@ column_width(const struct hr_table *t, size_t column)
 }
 
 static void
-print_row(const struct hr_table *t, size_t row, const size_t *width, struct hr_text *out)
+print_row(const struct hr_columns *t, size_t row, const size_t *width, struct hr_text *out)
 {
 	size_t blanks = 2;
 
@@ -59,7 +60,7 @@ print_row(const struct hr_table *t, size_t row, const size_t *width, struct hr_t
 }
 
 void
-hr_table_print(const struct hr_table *t, struct hr_text *out)
+hr_columns_print(const struct hr_columns *t, struct hr_text *out)
 {
 	size_t *width = HR_ARRAY(t->arena, t->n_columns, size_t);
 
