@@ -25,12 +25,12 @@ struct sizes {
 int
 hmq_fail(struct hmq_error *err, int code, const char *fmt, ...)
 {
-	va_list ap;
-
 	if (err) {
+		va_list ap;
+
 		err->code = -code;
 		va_start(ap, fmt);
-		vsnprintf(err->text, sizeof(err->text), fmt, ap);
+		(void)vsnprintf(err->text, sizeof(err->text), fmt, ap);
 		va_end(ap);
 	}
 	return -code;
@@ -97,8 +97,8 @@ check_sizes(const struct sizes *s, struct hmq_error *err)
 	if (s->payload_bytes > HMQ_MAX_PAYLOAD)
 		return hmq_fail(err, EINVAL, "payload_bytes: wanted at most 2^40, found %llu",
 				(unsigned long long)s->payload_bytes);
-	if (s->n_readers < 1 || s->n_readers > HMQ_MAX_READERS)
-		return hmq_fail(err, EINVAL, "n_readers: wanted 1 to %u, found %u", HMQ_MAX_READERS,
+	if (s->n_readers > HMQ_MAX_READERS)
+		return hmq_fail(err, EINVAL, "n_readers: wanted 0 to %u, found %u", HMQ_MAX_READERS,
 				s->n_readers);
 	if (s->rank > HMQ_MAX_RANK)
 		return hmq_fail(err, EINVAL, "rank: wanted at most %u, found %u", HMQ_MAX_RANK,

@@ -331,6 +331,23 @@ large_slots_are_reused_first_come_hot(void **state)
 }
 
 static void
+a_channel_without_readers_swallows_what_is_published(void **state)
+{
+	struct rig rig = { 0 };
+
+	(void)state;
+	rig_open(&rig, 0, 4, NULL, 0);
+	for (int i = 0; i < 10; i++) {
+		assert_int_equal(hmq_room(rig.w), HMQ_MAX_SLOTS);
+		assert_int_equal(rig_send(&rig, 3), 3);
+		assert_int_equal(hmq_writer_is_idle(rig.w), 1);
+	}
+	assert_int_equal(hmq_writer_readers(rig.w), 0);
+	hmq_writer_end(rig.w);
+	rig_close(&rig);
+}
+
+static void
 refused_configs_name_field_and_value(void **state)
 {
 	struct hmq_reader_config reader = { 2, HMQ_BLOCK };
@@ -356,7 +373,6 @@ refused_configs_name_field_and_value(void **state)
 	REFUSED(cfg.align = 96, EINVAL, "align");
 	REFUSED(cfg.align = 8192, EINVAL, "align");
 	REFUSED(cfg.payload_bytes = UINT64_C(1) << 41, EINVAL, "payload_bytes");
-	REFUSED(cfg.n_readers = 0, EINVAL, "n_readers");
 	REFUSED(cfg.n_readers = 65, EINVAL, "n_readers");
 	REFUSED(cfg.rank = 9, EINVAL, "rank");
 	REFUSED(reader.depth = 0, EINVAL, "depth");
@@ -391,6 +407,7 @@ main(void)
 		cmocka_unit_test(primed_messages_come_first_and_are_zero),
 		cmocka_unit_test(a_new_handle_goes_on_where_the_old_one_stopped),
 		cmocka_unit_test(large_slots_are_reused_first_come_hot),
+		cmocka_unit_test(a_channel_without_readers_swallows_what_is_published),
 		cmocka_unit_test(refused_configs_name_field_and_value),
 	};
 

@@ -102,12 +102,13 @@ enum {
 
 /*
  * [control] Memory that is really there: allocated and touched before this
- * returns, so that it cannot be missing later.  -ENOMEM / -ENOSPC are refusals.
+ * returns, so that it cannot be missing later.  -ENOMEM / -ENOSPC are refusals;
+ * more than the kernel calls available is refused before anything is taken.
  */
 HMQ_PUBLIC int hmq_segment_create(struct hmq_segment *seg, const char *name, uint64_t bytes,
 				  uint32_t flags, struct hmq_error *err);
 /* [control] Map a descriptor that another process made; its seals and size are checked.  The
- * segment keeps fd and closes it in hmq_segment_close. */
+ * segment keeps fd and closes it in hmq_segment_close; after a failure fd is still the caller's. */
 HMQ_PUBLIC int hmq_segment_map(struct hmq_segment *seg, int32_t fd, struct hmq_error *err);
 /* [control] Unmap and close; all handles into it are invalid afterwards. */
 HMQ_PUBLIC void hmq_segment_close(struct hmq_segment *seg);
@@ -149,7 +150,9 @@ HMQ_PUBLIC int hmq_life_is_dead(const struct hmq_waiter *w); /* any process: 1 d
 /* How to reach the other end of a channel.  Copied. */
 struct hmq_peer {
 	struct hmq_waiter *waiter; /* NULL: never sleeps, or is this same thread: no wake needed */
-	const struct hmq_waiter *life; /* NULL: same process, dies with us */
+	/* NULL: same process, dies with us.  A reader whose writer lives elsewhere maps the pool
+	 * read-only from hmq_reader_open on. */
+	const struct hmq_waiter *life;
 	int32_t event_fd; /* of an EVENTFD waiter, else -1; borrowed while the handle is open */
 	uint32_t reserved;
 };
@@ -174,7 +177,7 @@ struct hmq_config {
 	uint32_t slots; /* of the pool; the caller's sum of loans, depths and keeps */
 	uint32_t align; /* of payloads: a power of two, 64 .. 4096; 0: 64 */
 	uint64_t payload_bytes; /* capacity of each slot */
-	uint32_t n_readers;
+	uint32_t n_readers; /* 0: what is published goes nowhere */
 	struct hmq_dtype dtype; /* dtype, rank, dim: written to every slot's head */
 	uint32_t rank;
 	uint32_t dim[HMQ_MAX_RANK];
@@ -218,11 +221,12 @@ HMQ_PUBLIC uint32_t hmq_room(struct hmq_writer *w);
 HMQ_PUBLIC int32_t hmq_publish(struct hmq_writer *w, const struct hmq_tx *tx, uint32_t n);
 HMQ_PUBLIC uint32_t hmq_writer_culprit(const struct hmq_writer *w);
 /* Before the start: put n zero-filled messages of `bytes` into one reader's queue (closes a
- * loop).  They count as sent and received on that edge. */
+ * loop).  They count as sent and received on that edge and take sequence numbers like any other.
+ * -EINVAL no such reader, -EMSGSIZE, -ENOBUFS no room or no slots, -EPIPE the reader is gone. */
 HMQ_PUBLIC int hmq_prime(struct hmq_writer *w, uint32_t reader, uint32_t n, uint64_t bytes);
 /* End of stream: readers get what is queued, then HMQ_ENDED.  Loans must be cancelled before. */
 HMQ_PUBLIC void hmq_writer_end(struct hmq_writer *w);
-/* Readers that are neither closed nor dead. */
+/* Readers that are neither closed nor dead (nor found writing nonsense). */
 HMQ_PUBLIC uint32_t hmq_writer_readers(struct hmq_writer *w);
 /* 1 when every slot is free or on loan, i.e. nothing is held by any reader; writer thread only. */
 HMQ_PUBLIC int hmq_writer_is_idle(struct hmq_writer *w);
@@ -263,13 +267,13 @@ HMQ_PUBLIC void hmq_reader_end(struct hmq_reader *r);
 /* ---- numbers ------------------------------------------------------------ */
 
 /* Of one edge.  Any process that maps the segment may read them at any time; exact once both ends
- * have ended: sent == received + lost + left.  (abandoned: held or queued at a dead reader.) */
+ * have ended: sent == received + lost + left + abandoned. */
 struct hmq_edge_stat {
 	uint64_t sent;     /* messages the writer published, initial ones included */
 	uint64_t received; /* taken off the queue by the reader */
 	uint64_t lost;     /* not accepted: queue full (DROP_NEWEST) */
 	uint64_t left;     /* queued when the reader ended or published after that */
-	uint64_t abandoned;
+	uint64_t abandoned; /* queued at a reader that died */
 	uint32_t depth;
 	uint32_t queued;
 	uint32_t max_queued;
