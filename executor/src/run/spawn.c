@@ -29,6 +29,10 @@ become(const struct hr_super *s, const struct hr_wire_fds *fds, int control, cha
 {
 	sigset_t none;
 
+	/* Ignored signals stay so across exec: from here on stopping is the supervisor's. */
+	signal(SIGINT, SIG_IGN);
+	signal(SIGTERM, SIG_IGN);
+	signal(SIGHUP, SIG_IGN);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	keep_at_exec(control);

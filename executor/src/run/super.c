@@ -312,6 +312,25 @@ keep_watch(struct hr_super *s)
 	}
 }
 
+static void
+blame_slow_starters(struct hr_super *s)
+{
+	for (uint32_t i = 0; i < s->n_children; i++) {
+		const struct hr_child_proc *c = &s->child[i];
+
+		if (!c->pid || c->dead || c->killed)
+			continue;
+		hr_incident_add(s, HR_NO_NODE, c->process, (uint64_t)s->now,
+				"process '%s' (pid %d) did not leave open() or start() in %.3g s: "
+				"killed",
+				s->plan->process[c->process].name, (int)c->pid,
+				(double)s->grace_ns / 1e9);
+		s->exit_code = s->exit_code ? s->exit_code : 6;
+		if (s->reason != HR_REASON_FORCED)
+			s->reason = HR_REASON_KILLED;
+	}
+}
+
 /* Before GO: undo what stands. */
 static void
 call_off(struct hr_super *s)
@@ -326,6 +345,7 @@ call_off(struct hr_super *s)
 		look(s, TICK_MS);
 		if (s->now < patience && s->reason != HR_REASON_FORCED)
 			continue;
+		blame_slow_starters(s);
 		hr_spawn_kill_all(s);
 	}
 }

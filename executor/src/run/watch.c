@@ -390,11 +390,27 @@ kill_laggards(struct hr_super *s, bool only_busy)
 	s->stop_ns = s->now;
 }
 
+static bool
+workers_ended(const struct hr_super *s)
+{
+	for (uint32_t i = 0; i < s->plan->n_workers; i++)
+		if (hr_load32_acquire(&hr_page_worker(s->page, i)->state) != HR_WORKER_ENDED)
+			return false;
+	return true;
+}
+
 static void
 check_laggards(struct hr_super *s, bool busy)
 {
 	bool over = sources_ended(s);
 
+	if (!s->ended_ns && workers_ended(s))
+		s->ended_ns = s->now;
+	/* All threads are through, but some close() does not return. */
+	if (s->ended_ns && s->now - s->ended_ns >= s->grace_ns) {
+		kill_laggards(s, false);
+		return;
+	}
 	if (s->stop >= HR_STOP_SOURCES && s->now - s->stop_ns >= s->grace_ns) {
 		/* First those inside a call: others may only wait for them. */
 		kill_laggards(s, busy);

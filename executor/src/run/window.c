@@ -492,12 +492,12 @@ call_and_close(struct hr_inst *n, const struct look *look, int64_t now, bool sam
 		return moved + 1;
 	}
 	/* Nothing more comes and it made nothing of it: it has ended. */
-	if (!n->is_source && look->no_more && moved == 0 && !n->wake_ns && !n->fd_ready) {
+	if (!n->is_source && look->no_more && moved == 0 && !n->wake_ns) {
 		hr_inst_end(n, HR_NODE_ENDED);
 		return 1;
 	}
 	/* Packets were read though none was any good: there may be more. */
-	return !moved && n->watched && n->fd_ready ? 1 : moved;
+	return !moved && n->is_source && n->watched && n->fd_ready ? 1 : moved;
 }
 
 /* All inputs are over: the op sees count 0, ended 1 on each as long as it fills something. */
