@@ -11,6 +11,8 @@
 
 #include <stdint.h>
 
+/* NOLINTBEGIN(readability-non-const-parameter): the check does not see that the builtins write. */
+
 static inline uint8_t
 hmq_load_acquire_u8(const uint8_t *p)
 {
@@ -95,5 +97,7 @@ hmq_and_relaxed_u32(uint32_t *p, uint32_t v)
 {
 	return __atomic_fetch_and(p, v, __ATOMIC_RELAXED);
 }
+
+/* NOLINTEND(readability-non-const-parameter) */
 
 #endif /* HMQ_ATOMIC_H */

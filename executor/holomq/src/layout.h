@@ -26,7 +26,7 @@
 
 #include "holomq/holomq.h"
 
-#define HMQ_BLOCK_BYTES 128u
+#define HMQ_BLOCK_BYTES ((size_t)128)
 #define HMQ_PAGE_BYTES 4096u
 #define HMQ_MAGIC UINT64_C(0x31514d4f4c4f48) /* "HOLOMQ1" */
 #define HMQ_WIRE_VERSION 1u

@@ -67,10 +67,9 @@ unclaim(struct hmq_writer *w, const struct hmq_tx *tx, uint32_t n)
 static int
 claim(struct hmq_writer *w, const struct hmq_tx *tx, uint32_t n)
 {
-	int rc;
-
 	for (uint32_t i = 0; i < n; i++) {
-		rc = 0;
+		int rc = 0;
+
 		if (!is_loaned(w, tx[i].slot))
 			rc = -EINVAL;
 		else if (hmq_slot_head(w, (uint32_t)tx[i].slot)->bytes > w->capacity)
@@ -252,8 +251,7 @@ hmq_prime(struct hmq_writer *w, uint32_t reader, uint32_t n, uint64_t bytes)
 	hmq_pool_collect(w);
 	if (n > o->depth - (uint32_t)(o->tail - o->head) || n > w->n_free)
 		return -ENOBUFS;
-	for (uint32_t i = 0; i < n; i++) {
-		hmq_loan(w, &tx, 1);
+	for (uint32_t i = 0; i < n && hmq_loan(w, &tx, 1) == 1; i++) {
 		memset(tx.data, 0, bytes);
 		blank(tx.head, bytes, w->seq++);
 		w->state[tx.slot] = HMQ_SLOT_OUT;

@@ -79,16 +79,16 @@ make_memfd(const char *name, uint64_t bytes, struct hmq_error *err)
 	int code;
 
 	if (fd < 0)
-		return hmq_fail(err, errno, "memfd_create %s: %s", name, strerror(errno));
+		return hmq_fail(err, errno, "memfd_create %s: %s", name, strerrordesc_np(errno));
 	if (ftruncate(fd, (off_t)bytes) || fallocate(fd, 0, 0, (off_t)bytes)) {
 		code = errno;
 		hmq_fail(err, code, "segment %s: %llu bytes refused: %s", name,
-			 (unsigned long long)bytes, strerror(code));
+			 (unsigned long long)bytes, strerrordesc_np(code));
 		goto close_fd;
 	}
 	if (fcntl(fd, F_ADD_SEALS, SEALS)) {
 		code = errno;
-		hmq_fail(err, code, "segment %s: sealing refused: %s", name, strerror(code));
+		hmq_fail(err, code, "segment %s: sealing refused: %s", name, strerrordesc_np(code));
 		goto close_fd;
 	}
 	return fd;
@@ -130,7 +130,7 @@ hmq_segment_create(struct hmq_segment *seg, const char *name, uint64_t bytes, ui
 		if (shared)
 			close(fd);
 		return hmq_fail(err, code, "segment %s: mapping %llu bytes: %s", name,
-				(unsigned long long)bytes, strerror(code));
+				(unsigned long long)bytes, strerrordesc_np(code));
 	}
 	touch(base, bytes);
 	*seg = (struct hmq_segment){ .base = base, .bytes = bytes, .fd = fd, .flags = flags };
@@ -145,7 +145,7 @@ hmq_segment_map(struct hmq_segment *seg, int32_t fd, struct hmq_error *err)
 
 	*seg = (struct hmq_segment){ .fd = -1 };
 	if (fstat(fd, &st))
-		return hmq_fail(err, errno, "descriptor %d: %s", fd, strerror(errno));
+		return hmq_fail(err, errno, "descriptor %d: %s", fd, strerrordesc_np(errno));
 	seals = fcntl(fd, F_GET_SEALS);
 	if (seals < 0)
 		return hmq_fail(err, errno, "descriptor %d has no seals: not a memfd", fd);
@@ -159,7 +159,7 @@ hmq_segment_map(struct hmq_segment *seg, int32_t fd, struct hmq_error *err)
 			  MAP_SHARED | MAP_POPULATE, fd, 0);
 	if (base == MAP_FAILED)
 		return hmq_fail(err, errno, "mapping %lld bytes: %s", (long long)st.st_size,
-				strerror(errno));
+				strerrordesc_np(errno));
 	*seg = (struct hmq_segment){
 		.base = base, .bytes = (uint64_t)st.st_size, .fd = fd, .flags = HMQ_SEG_SHARED
 	};

@@ -126,7 +126,7 @@ void
 hmq_writer_end(struct hmq_writer *w)
 {
 	for (uint32_t i = 0; i < w->n_readers; i++)
-		/* R5: everything published is in the ring; pairs with A5 in hmq_reader_state */
+		/* R5: everything published is in the ring; pairs with A5 in hmq_reader_peer */
 		hmq_store_release_u32(&w->out[i].row->ended, 1);
 	for (uint32_t i = 0; i < w->n_readers; i++)
 		hmq_wake(&w->out[i].peer);
