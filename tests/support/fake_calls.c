@@ -212,7 +212,7 @@ host_wake_at(const struct hop_ctx *ctx, int64_t when_ns)
 static const void *
 host_query(const struct hop_ctx *ctx, const char *id)
 {
-	return strcmp(id, "shape/1") ? NULL : &self(ctx)->shape;
+	return self(ctx)->hides_shape || strcmp(id, "shape/1") ? NULL : &self(ctx)->shape;
 }
 
 void

@@ -388,6 +388,12 @@ fh_fail_alloc(struct fh *h, uint32_t nth)
 }
 
 void
+fh_hide_shape(struct fh *h)
+{
+	h->hides_shape = 1;
+}
+
+void
 fh_window(struct fh *h, uint32_t dir, uint32_t port, uint32_t count)
 {
 	struct fh_port *p = dir == HOP_IN ? &h->in[port] : &h->out[port];

@@ -66,6 +66,8 @@ void fh_stop(struct fh *h);
 
 /* Before fh_start: the n-th host allocation fails (1: the first; 0: none). */
 void fh_fail_alloc(struct fh *h, uint32_t nth);
+/* Before fh_start: be a host without the interface shape/1. */
+void fh_hide_shape(struct fh *h);
 /* Largest window shown on an input or output port (default 32). */
 void fh_window(struct fh *h, uint32_t dir, uint32_t port, uint32_t count);
 /* io->now_ns of later steps; 0: the real clock (default). */

@@ -42,7 +42,7 @@ struct fh {
 	void *state;
 	struct fh_port in[MAX_PORTS], out[MAX_PORTS];
 	uint32_t n_in, n_out;
-	uint32_t shaped, opened, started;
+	uint32_t shaped, opened, started, hides_shape;
 	struct hop_shape shape; /* and what its pointers show */
 	const struct hop_format *ins[MAX_PORTS];
 	struct hop_format *outs[MAX_PORTS];
