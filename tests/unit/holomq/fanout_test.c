@@ -132,6 +132,26 @@ room_without_a_blocking_reader_is_unlimited(void **state)
 }
 
 static void
+without_readers_messages_go_nowhere(void **state)
+{
+	struct rig rig;
+	struct hmq_tx tx[3];
+
+	(void)state;
+	rig_open(&rig, 0, 3, NULL, 0);
+	assert_int_equal(hmq_room(rig.w), HMQ_MAX_SLOTS);
+	assert_int_equal(hmq_writer_readers(rig.w), 0);
+	for (int i = 0; i < 10; i++)
+		assert_int_equal(rig_send(&rig, 3), 3);
+	assert_int_equal(hmq_loan(rig.w, tx, 3), 3);
+	hmq_cancel(rig.w, tx, 3);
+	assert_int_equal(hmq_writer_is_idle(rig.w), 1);
+	assert_int_equal(hmq_prime(rig.w, 0, 1, 8), -EINVAL);
+	hmq_writer_end(rig.w);
+	rig_close(&rig);
+}
+
+static void
 sixty_four_readers_work(void **state)
 {
 	struct hmq_reader_config readers[HMQ_MAX_READERS];
@@ -160,6 +180,7 @@ main(void)
 		cmocka_unit_test(messages_nobody_took_are_free_again),
 		cmocka_unit_test(a_full_fail_reader_refuses_the_batch_and_is_named),
 		cmocka_unit_test(room_without_a_blocking_reader_is_unlimited),
+		cmocka_unit_test(without_readers_messages_go_nowhere),
 		cmocka_unit_test(sixty_four_readers_work),
 	};
 
