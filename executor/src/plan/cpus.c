@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "base/utf8.h"
 
 enum { NO_NUMBER = UINT32_MAX };
 
@@ -27,17 +28,39 @@ struct scan {
 	size_t cap;
 };
 
-/* Underline [from, at) of the list, if the file shows it as it is. */
+/* The file's text from a place on, or NULL. */
+static const char *
+text_at(struct hr_span at)
+{
+	const char *s = at.file && at.line ? at.file->text : NULL;
+	uint32_t code;
+
+	for (uint32_t line = 1; s && line < at.line; line++) {
+		s = strchr(s, '\n');
+		s += s != NULL;
+	}
+	for (uint32_t col = 1; s && col < at.col; col++) {
+		size_t n = hr_utf8_next(s, strlen(s), &code);
+
+		if (*s == 0 || *s == '\n')
+			return NULL;
+		s += n ? n : 1;
+	}
+	return s;
+}
+
+/* Underline [from, at) of the list if the file shows it as it is; a knob's name or a YAML list is
+ * underlined whole. */
 static struct hr_span
 span_from(const struct scan *s, const char *from)
 {
 	struct hr_span span = s->text->at;
-	size_t whole = strlen(s->text->text), skip;
+	const char *shown = text_at(span);
+	uint32_t skip = shown && (*shown == '"' || *shown == '\'') ? 1 : 0;
 
-	if (span.line == 0 || (span.len != whole && span.len != whole + 2))
-		return span;              /* a knob's name, or a YAML list */
-	skip = span.len == whole ? 0 : 1; /* a quote */
-	span.col += (uint32_t)(skip + (size_t)(from - s->text->text));
+	if (!shown || strncmp(shown + skip, s->text->text, strlen(s->text->text)) != 0)
+		return span;
+	span.col += skip + (uint32_t)(from - s->text->text);
 	span.len = s->at > from ? (uint32_t)(s->at - from) : 1;
 	return span;
 }

@@ -25,6 +25,13 @@ number(const struct print *p, uint64_t n)
 	return hr_printf(p->arena, "%" PRIu64, n);
 }
 
+/* "1 node", "3 nodes" */
+static const char *
+count(const struct print *p, uint32_t n, const char *what)
+{
+	return hr_printf(p->arena, "%u %s%s", n, what, n == 1 ? "" : "s");
+}
+
 static void
 print_head(struct print *p)
 {
@@ -35,9 +42,9 @@ print_head(struct print *p)
 	hr_text_add(&p->out, "graph %s", g->name ? g->name : "without a name");
 	if (g->preset)
 		hr_text_add(&p->out, ", preset %s", g->preset);
-	hr_text_add(&p->out, ": %u nodes, %u edges, %u threads\n", g->n_nodes, g->n_edges,
-		    p->plan->n_workers);
-	hr_text_add(&p->out, "machine %s: %u CPUs, allowed %s", m->source, m->n_cpus,
+	hr_text_add(&p->out, ": %s, %s, %s\n", count(p, g->n_nodes, "node"),
+		    count(p, g->n_edges, "edge"), count(p, p->plan->n_workers, "thread"));
+	hr_text_add(&p->out, "machine %s: %s, allowed %s", m->source, count(p, m->n_cpus, "CPU"),
 		    hr_cpus_allowed(p->arena, m));
 	if (m->n_numa > 1)
 		hr_text_add(&p->out, ", %u NUMA nodes", m->n_numa);
@@ -211,6 +218,14 @@ memory_text(const struct print *p, const struct hr_plan_chan *c)
 			 c->shared ? "shared" : "private", c->n_readers ? "" : ", unread");
 }
 
+static const char *
+out_window(const struct print *p, const struct hr_plan_chan *c)
+{
+	uint32_t least = p->plan->bound->node[c->node].out[c->out].port->min_batch;
+
+	return range_text(p, least ? least : 1, c->max_out);
+}
+
 static void
 print_channels(struct print *p)
 {
@@ -222,12 +237,12 @@ print_channels(struct print *p)
 	hr_columns_init(&t, p->arena, COLUMNS(heading));
 	for (uint32_t i = 0; i < plan->n_chans; i++) {
 		const struct hr_plan_chan *c = &plan->chan[i];
-		uint32_t least = 1;
+		const char *window = "";
 
 		if (c->gathers == HR_NONE)
-			least = plan->bound->node[c->node].out[c->out].port->min_batch;
+			window = out_window(p, c);
 		hr_columns_add(&t, hr_chan_name(p->arena, plan, i));
-		hr_columns_add(&t, range_text(p, least ? least : 1, c->max_out));
+		hr_columns_add(&t, window);
 		hr_columns_add(&t, slots_text(p, c));
 		hr_columns_add(&t, hr_bytes_text(p->arena, c->payload_bytes));
 		hr_columns_add(&t, hr_bytes_text(p->arena, c->bytes));

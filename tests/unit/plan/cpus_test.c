@@ -9,19 +9,24 @@
 #include "kit.h"
 #include "plan/cpus.h"
 
-/* The CPUs as "0 1 2", or "E260:<col>:<len>" when refused. */
+/* `shown` stands in a file, `text` is its value.  The CPUs as "0 1 2", or "E260:<offset>:<len>"
+ * when refused. */
 static const char *
-parse(struct kit *k, const char *text, uint32_t len)
+parse(struct kit *k, const char *shown, const char *text)
 {
-	struct hr_name name = { text, { .file = &k->file, .line = 7, .col = 100, .len = len } };
+	enum { LINE = 7, COL = 13 };
+	struct hr_name name = {
+		text, { .file = &k->file, .line = LINE, .col = COL, .len = (uint32_t)strlen(shown) }
+	};
 	struct hr_cpu_list list;
 	struct hr_text t;
 
+	k->file.text = hr_printf(k->arena, "\n\n\n\n\n\n  h\xc3\xa9re: {x: %s}\n", shown);
 	hr_diags_init(&k->diags, k->arena);
 	hr_text_init(&t, k->arena);
 	if (hr_cpus_parse(k->arena, &k->machine, "here", &name, &list, &k->diags) < 0) {
 		assert_int_equal(k->diags.n_errors, 1);
-		hr_text_add(&t, "E%u:%u:%u", k->diags.first->code, k->diags.first->at.col - 100,
+		hr_text_add(&t, "E%u:%u:%u", k->diags.first->code, k->diags.first->at.col - COL,
 			    k->diags.first->at.len);
 		return t.s;
 	}
@@ -34,7 +39,7 @@ parse(struct kit *k, const char *text, uint32_t len)
 static void
 want(struct kit *k, const char *text, const char *result)
 {
-	assert_string_equal(parse(k, text, (uint32_t)strlen(text)), result);
+	assert_string_equal(parse(k, text, text), result);
 }
 
 static void
@@ -74,7 +79,7 @@ errors_underline_the_part_that_is_wrong(void **state)
 
 	want(k, "0,x", "E260:2:1");
 	want(k, "0,", "E260:2:1");
-	want(k, "", "E260:0:1");
+	assert_string_equal(parse(k, "''", ""), "E260:1:1");
 	want(k, "1-", "E260:0:2");
 	want(k, "0,3-1", "E260:2:3");
 	want(k, "0 1", "E260:2:1");
@@ -92,7 +97,7 @@ quoted_text_is_underlined_inside_the_quotes(void **state)
 	(void)state;
 	struct kit *k = kit_new();
 
-	assert_string_equal(parse(k, "0,17", 6), "E310:3:2");
+	assert_string_equal(parse(k, "'0,17'", "0,17"), "E310:3:2");
 	kit_free(k);
 }
 
@@ -102,8 +107,8 @@ text_from_elsewhere_is_underlined_whole(void **state)
 	(void)state;
 	struct kit *k = kit_new();
 
-	/* "$cpus" stands in the file, "0,17" is its value. */
-	assert_string_equal(parse(k, "0,17", 5), "E310:0:5");
+	assert_string_equal(parse(k, "$cpu", "0,17"), "E310:0:4");
+	assert_string_equal(parse(k, "[0, 17]", "0,17"), "E310:0:7");
 	kit_free(k);
 }
 
