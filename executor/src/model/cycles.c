@@ -40,7 +40,7 @@ static void
 report_circle(struct walk *w, uint32_t first)
 {
 	struct hr_build *b = w->b;
-	const struct hr_edge *main_edge = NULL;
+	const struct hr_edge *main_edge = &b->edge[w->edge[first]]; /* the first in the file */
 	struct hr_text t;
 
 	hr_text_init(&t, b->arena);
@@ -51,7 +51,7 @@ report_circle(struct walk *w, uint32_t first)
 		if (w->reported[w->path[i]])
 			return;
 		hr_text_add(&t, " -> %s", b->node[w->path[i]].name.text);
-		if (!main_edge || e->source.at.line < main_edge->source.at.line ||
+		if (e->source.at.line < main_edge->source.at.line ||
 		    (e->source.at.line == main_edge->source.at.line &&
 		     e->source.at.col < main_edge->source.at.col))
 			main_edge = e;

@@ -54,16 +54,29 @@ edge_name(struct hr_arena *a, const struct hr_plan *p, uint32_t i)
 			 port_text(a, to->op, to->in[e->in].table_index, e->in));
 }
 
-/* Round so that the sum is exactly 1000: the largest remainders get the missing ones. */
+/*
+ * Of the time its loop ran a node worked; the rest it waited, for what the samples say.  What no
+ * sample explains was spent in other nodes of its thread, and counts as waiting for input.
+ * Rounded so that the sum is exactly 1000: the largest remainders get the missing ones.
+ */
 static void
-shares(const struct hr_page_node *n, struct hr_node_numbers *out)
+shares(const struct hr_page_worker *w, const struct hr_page_node *n, struct hr_node_numbers *out)
 {
-	double part[3] = { (double)n->work_ns, (double)n->wait_in_ns, (double)n->wait_out_ns };
-	double sum = part[0] + part[1] + part[2];
+	double waits = (double)n->wait_in_ns + (double)n->wait_out_ns;
+	/* A loop that was killed never wrote its end: then the samples have to do. */
+	double elapsed = w->end_ns > w->start_ns ? (double)(w->end_ns - w->start_ns)
+						 : (double)n->work_ns + waits;
+	double rest = elapsed > (double)n->work_ns ? elapsed - (double)n->work_ns : 0;
+	double part[3] = { (double)n->work_ns, rest, 0 };
+	double sum = part[0] + rest;
 	uint32_t whole[3], left = 1000;
 
-	if (sum <= 0)
+	if (elapsed <= 0 || sum <= 0)
 		return;
+	if (waits > 0) {
+		part[1] = rest * (double)n->wait_in_ns / waits;
+		part[2] = rest * (double)n->wait_out_ns / waits;
+	}
 	for (int i = 0; i < 3; i++) {
 		part[i] = part[i] * 1000 / sum;
 		whole[i] = (uint32_t)part[i];
@@ -143,7 +156,7 @@ make_node(const struct hr_plan *p, struct hr_page *page, uint32_t i, struct hr_n
 		.is_sink = !p->bound->node[i].n_out,
 		.unread = unread(p, page, i),
 	};
-	shares(o->page, o);
+	shares(hr_page_worker(page, p->node[i].worker), o->page, o);
 	for (uint32_t c = 0; c < o->bound->op->counters.count; c++) {
 		const struct hop_counter *t = hr_counter_at(o->bound->op, c);
 
@@ -194,7 +207,7 @@ hr_ns_text(struct hr_arena *a, uint64_t ns)
 }
 
 const char *
-hr_bytes_text(struct hr_arena *a, uint64_t bytes)
+hr_bytes_short(struct hr_arena *a, uint64_t bytes)
 {
 	static const char *const units[] = { "KiB", "MiB", "GiB", "TiB" };
 	double v = (double)bytes / 1024;

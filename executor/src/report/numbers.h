@@ -52,6 +52,6 @@ const char *hr_device_text(const struct hr_bound_node *b);
 /* Three digits and a unit: "950 ns", "12.3 us", "1.20 ms", "2.01 s". */
 const char *hr_ns_text(struct hr_arena *a, uint64_t ns);
 /* "31.2 MiB" */
-const char *hr_bytes_text(struct hr_arena *a, uint64_t bytes);
+const char *hr_bytes_short(struct hr_arena *a, uint64_t bytes);
 
 #endif

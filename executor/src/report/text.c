@@ -93,7 +93,7 @@ make_processes(struct summary *s)
 		hr_text_init(&t, s->a);
 		hr_text_add(&t, "process %s: pid %u, %.2f cores, %s", p->process[i].name, q->pid,
 			    wall > 0 ? (double)q->cpu_ns / wall : 0.0,
-			    hr_bytes_text(s->a, q->max_rss_bytes));
+			    hr_bytes_short(s->a, q->max_rss_bytes));
 		add_workers(&t, p, page, i);
 		add(s, PROCESSES)->cell[0] = t.s;
 	}

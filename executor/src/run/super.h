@@ -52,9 +52,10 @@ struct hr_super {
 	int64_t now;
 	int64_t stall_ns, grace_ns;
 	enum hr_reason reason;
-	int signal;      /* the first one */
-	int exit_code;   /* decided by the supervisor: 5, 6, 128 + n; 0 otherwise */
-	int64_t kill_ns; /* after STOP_NOW: when patience ends */
+	int signal;       /* the first one */
+	int exit_code;    /* decided by the supervisor: 5, 6, 128 + n; 0 otherwise */
+	int64_t ended_ns; /* when all workers had ended; 0 */
+	int64_t kill_ns;  /* after STOP_NOW: when patience ends */
 	/* progress */
 	uint64_t moved;
 	int64_t moved_ns;
