@@ -368,6 +368,8 @@ verify_process(void *state, const struct hop_ctx *ctx, struct hop_io *io)
 		check_frame(v, ctx, &in->msg[in->taken++]);
 	if (!in->ended)
 		return HOP_OK;
+	if (io->stopping)
+		v->frames.expected = 0; /* cut short from outside: as many as came */
 	return v->judged ? HOP_DONE : judge(v, ctx);
 }
 

@@ -150,7 +150,8 @@ check_process(void *state, const struct hop_ctx *ctx, struct hop_io *io)
 			return rc;
 	}
 	if (in->ended && n == in->count && !s->ended) {
-		int rc = check_end(s, ctx);
+		/* Cut short from outside: fewer than all is what was asked for. */
+		int rc = io->stopping ? 0 : check_end(s, ctx);
 
 		if (rc)
 			return rc;

@@ -143,6 +143,7 @@ prepare_inst(struct hr_host *h, struct hr_inst *n, struct hr_worker *w, uint32_t
 		.n_in = b->n_in,
 		.n_out = b->n_out,
 		.deadline_ns = INT64_MAX,
+		.stopping = h->opt->count && !n->is_source,
 	};
 	n->ctx = (struct hop_ctx){
 		.size = sizeof n->ctx,

@@ -173,6 +173,8 @@ const struct hmq_segment *hr_gather_pieces(const struct hr_gather_run *g);
 
 /* loop.c [worker] */
 void hr_worker_loop(struct hr_worker *w);
+/* Take note of a stop the supervisor asked for; cheap when there is none. */
+void hr_worker_obey(struct hr_worker *w);
 
 /* hostapi.c */
 void hr_host_api(struct hop_host *api);

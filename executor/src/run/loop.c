@@ -46,8 +46,8 @@ account(struct hr_worker *w, int64_t now)
 	}
 }
 
-static void
-obey_stop(struct hr_worker *w)
+void
+hr_worker_obey(struct hr_worker *w)
 {
 	/* S1: sees what the supervisor decided; pairs with S2 in super.c.  Only the value counts.
 	 */
@@ -66,7 +66,7 @@ pass(struct hr_worker *w, int64_t now)
 	bool sample = w->pass++ % SAMPLE_EVERY == 0;
 	uint32_t moved = 0;
 
-	obey_stop(w);
+	hr_worker_obey(w);
 	for (uint32_t i = 0; i < w->n_inst; i++) {
 		struct hr_inst *n = w->inst[i];
 

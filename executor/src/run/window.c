@@ -344,8 +344,10 @@ hr_inst_stop(struct hr_inst *n, uint32_t stop)
 		hr_inst_end(n, HR_NODE_ENDED);
 		return;
 	}
-	if (!n->is_source)
+	if (!n->is_source) {
+		n->io.stopping = stop >= HR_STOP_SOURCES;
 		return;
+	}
 	if (!live) {
 		if (stop >= HR_STOP_SOURCES)
 			hr_inst_end(n, HR_NODE_ENDED);
@@ -529,6 +531,11 @@ look_at_inputs(struct hr_inst *n, struct look *look)
 		return false;
 	}
 	if (!n->is_source && (look->all_ended || (n->end_any && look->first_end))) {
+		/* The writer may have ended because of a stop this worker has not seen yet: the op
+		 * is to know that it was cut short. */
+		hr_worker_obey(n->worker);
+		if (n->state == HR_INST_ENDED)
+			return false;
 		begin_drain(n);
 		return look_at_inputs(n, look);
 	}
