@@ -86,7 +86,7 @@ watch_child(pid_t pid, int limit_ms, struct hr_child_end *end)
 	const uint64_t until = hr_mono_ns() + (uint64_t)limit_ms * 1000000;
 	int status = 0;
 
-	while (waitpid(pid, &status, WNOHANG) == 0) {
+	while (limit_ms <= 0 || waitpid(pid, &status, WNOHANG) == 0) {
 		const uint64_t now = hr_mono_ns();
 
 		if (now >= until) {

@@ -193,16 +193,20 @@ report_unknown(struct hr_arena *a, const cJSON *all, const char *want, struct hr
 	struct hr_strings names = { 0 };
 	struct hr_diag *e = hr_error(d, HR_NOWHERE, 230, "no plugin has the op '%s'", want);
 	const cJSON *p, *op;
+	struct hr_text lost;
 
+	hr_text_init(&lost, a);
 	cJSON_ArrayForEach(p, all)
 	{
 		if (*str(p, "error"))
-			hr_help(e, "plugin %s is not loadable and may have it: %s", str(p, "path"),
-				str(p, "error"));
+			hr_text_add(&lost, "%s%s", lost.len ? ", " : "",
+				    hr_plugin_file_name(str(p, "path")));
 		cJSON_ArrayForEach(op, list_of(p, "ops"))
 			hr_strings_add(a, &names, hr_strdup(a, str(op, "name")));
 	}
 	hr_suggest(e, want, names.item, names.n);
+	if (lost.len)
+		hr_help(e, "not loadable here: %s; 'holorun ops list' says why", lost.s);
 }
 
 int

@@ -2,19 +2,15 @@
 /*
  * edges.c - joins the edges of the graph to ports of the ops at both ends.
  *
- * A port array has as many positions as the graph connects: inputs in the order
- * they are listed, outputs by the number a reader writes ("split.out.2").  What
- * must be connected and is not, is reported at the node.  The order of the nodes
- * is order.c's.
+ * An array of inputs has as many positions as the graph lists, in that order;
+ * arrays of outputs are not in this version.  What must be connected and is not
+ * is reported at the node.  The order of the nodes is order.c's.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
 #include "plugin/binding.h"
 #include "plugin/verify.h"
-
-enum { MAX_POSITIONS = 1024 };
 
 static const struct hr_node *
 node_of(const struct hr_binding *x, uint32_t i)
@@ -46,47 +42,18 @@ joined(const struct hr_binding *x, const struct hr_strings *names)
 
 /* Index in the op's table, or HR_NO_INDEX. */
 static uint32_t
-find_port(const struct hop_op *op, uint32_t dir, const char *name, size_t len)
+find_port(const struct hop_op *op, uint32_t dir, const char *name)
 {
-	for (uint32_t i = 0; i < op->ports.count; i++) {
-		const struct hop_port *p = &op->ports.at[i];
-
-		if (p->dir == dir && strlen(p->name) == len && !strncmp(p->name, name, len))
+	for (uint32_t i = 0; i < op->ports.count; i++)
+		if (op->ports.at[i].dir == dir && !strcmp(op->ports.at[i].name, name))
 			return i;
-	}
 	return HR_NO_INDEX;
 }
 
 /* ---- the writer's end ---- */
 
-struct end { /* table row and position in its port array (0 for a single port) */
-	uint32_t row;
-	uint32_t position;
-};
-
-/* "out", or "out.2" of a port array. */
-static bool
-parse_output(const struct hop_op *op, const char *text, struct end *end)
-{
-	const char *dot = strrchr(text, '.');
-	char *rest;
-	unsigned long n;
-
-	*end = (struct end){ find_port(op, HOP_OUT, text, strlen(text)), 0 };
-	if (end->row != HR_NO_INDEX)
-		return !(op->ports.at[end->row].flags & HOP_PORT_MANY);
-	if (!dot || dot[1] < '0' || dot[1] > '9')
-		return false;
-	n = strtoul(dot + 1, &rest, 10);
-	end->row = find_port(op, HOP_OUT, text, (size_t)(dot - text));
-	end->position = (uint32_t)n;
-	return !*rest && n < MAX_POSITIONS && end->row != HR_NO_INDEX &&
-	       (op->ports.at[end->row].flags & HOP_PORT_MANY);
-}
-
 static void
-report_output(const struct hr_binding *x, const struct hr_edge *e, const struct hop_op *op,
-	      const struct end *end)
+report_output(const struct hr_binding *x, const struct hr_edge *e, const struct hop_op *op)
 {
 	const struct hr_strings names = port_names(x, op, HOP_OUT);
 	const char *writer = node_of(x, e->from)->name.text;
@@ -97,13 +64,6 @@ report_output(const struct hr_binding *x, const struct hr_edge *e, const struct 
 		d = hr_error(x->d, at, 236, "node '%s': input '%s': %s has no outputs",
 			     node_of(x, e->to)->name.text, e->input.text, op->name);
 		hr_help(d, "'%s' can only be read from", writer);
-		return;
-	}
-	if (end && end->row != HR_NO_INDEX) {
-		d = hr_error(x->d, at, 237, "node '%s': '%s' of '%s' is a port array",
-			     node_of(x, e->to)->name.text, op->ports.at[end->row].name, writer);
-		hr_help(d, "say which position, 0 to %d: '%s.%s.0'", MAX_POSITIONS - 1, writer,
-			op->ports.at[end->row].name);
 		return;
 	}
 	if (!e->output) {
@@ -119,22 +79,18 @@ report_output(const struct hr_binding *x, const struct hr_edge *e, const struct 
 
 static bool
 resolve_output(const struct hr_binding *x, const struct hr_edge *e, const struct hop_op *op,
-	       struct end *end)
+	       uint32_t *row)
 {
-	if (e->output) {
-		if (parse_output(op, e->output, end))
-			return true;
-		report_output(x, e, op, end);
-		return false;
-	}
-	*end = (struct end){ HR_NO_INDEX, 0 };
-	for (uint32_t i = 0; i < op->ports.count; i++)
-		if (op->ports.at[i].dir == HOP_OUT)
-			end->row = i;
-	if (hr_op_n_ports(op, HOP_OUT) == 1 && !(op->ports.at[end->row].flags & HOP_PORT_MANY))
-		return true;
-	report_output(x, e, op, hr_op_n_ports(op, HOP_OUT) == 1 ? end : NULL);
-	return false;
+	*row = HR_NO_INDEX;
+	if (e->output)
+		*row = find_port(op, HOP_OUT, e->output);
+	else if (hr_op_n_ports(op, HOP_OUT) == 1)
+		for (uint32_t i = 0; i < op->ports.count; i++)
+			if (op->ports.at[i].dir == HOP_OUT)
+				*row = i;
+	if (*row == HR_NO_INDEX)
+		report_output(x, e, op);
+	return *row != HR_NO_INDEX;
 }
 
 /* ---- the reader's end ---- */
@@ -146,7 +102,7 @@ resolve_input(const struct hr_binding *x, const struct hr_edge *e, const struct 
 	const struct hr_strings names = port_names(x, op, HOP_IN);
 	struct hr_diag *d;
 
-	*row = find_port(op, HOP_IN, e->input.text, strlen(e->input.text));
+	*row = find_port(op, HOP_IN, e->input.text);
 	if (*row != HR_NO_INDEX)
 		return true;
 	if (!names.n) {
@@ -182,9 +138,8 @@ report_merge(const struct hr_binding *x, const struct hr_edge *e, const struct h
 
 /* ---- the arrays ---- */
 
-struct joint { /* of one edge */
-	struct end out;
-	uint32_t in_row;
+struct joint {                    /* of one edge */
+	uint32_t out_row, in_row; /* of the op's table */
 	bool out_ok, in_ok;
 };
 
@@ -248,47 +203,33 @@ sort_by_writer(const struct hr_binding *x, const struct joint *joint)
 	return o;
 }
 
-static uint32_t
-positions(const struct hop_port *p, uint32_t row, const struct joint *joint, const uint32_t *edge,
-	  uint32_t n)
-{
-	uint32_t count = 0;
-
-	if (!(p->flags & HOP_PORT_MANY))
-		return 1;
-	for (uint32_t k = 0; k < n; k++)
-		if (joint[edge[k]].out.row == row && joint[edge[k]].out.position >= count)
-			count = joint[edge[k]].out.position + 1;
-	return count;
-}
-
 static void
 make_outputs(const struct hr_binding *x, uint32_t i, const struct joint *joint,
 	     const struct outgoing *o)
 {
 	struct hr_bound_node *bn = &x->b->node[i];
 	const struct hop_op *op = bn->op;
-	const uint32_t *edge = &o->at[o->first[i]];
-	uint32_t n = o->first[i + 1] - o->first[i], many = 0;
 
-	for (uint32_t k = 0; k < n; k++)
-		if (joint[edge[k]].out.position >= many)
-			many = joint[edge[k]].out.position + 1;
-	bn->out = HR_ARRAY(x->a, op->ports.count + many + 1, struct hr_port_out);
+	bn->out = HR_ARRAY(x->a, op->ports.count + 1, struct hr_port_out);
 	for (uint32_t r = 0; r < op->ports.count; r++) {
 		const struct hop_port *p = &op->ports.at[r];
-		const uint32_t first = bn->n_out;
+		struct hr_port_out *out = &bn->out[bn->n_out];
 
 		if (p->dir != HOP_OUT)
 			continue;
-		for (uint32_t k = positions(p, r, joint, edge, n); k > 0; k--)
-			bn->out[bn->n_out++] = (struct hr_port_out){ .port = p, .table_index = r };
-		for (uint32_t k = 0; k < n; k++) {
-			if (joint[edge[k]].out.row != r)
+		*out = (struct hr_port_out){ .port = p, .table_index = r };
+		for (uint32_t k = o->first[i]; k < o->first[i + 1]; k++) {
+			if (joint[o->at[k]].out_row != r)
 				continue;
-			x->b->edge[edge[k]].out = first + joint[edge[k]].out.position;
-			bn->out[first + joint[edge[k]].out.position].n_edges++;
+			x->b->edge[o->at[k]].out = bn->n_out;
+			out->n_edges++;
 		}
+		bn->n_out++;
+		if (p->flags & HOP_PORT_MANY)
+			hr_error(x->d, x->g->node[i].op.at, 291,
+				 "node '%s': '%s' of %s is an array of outputs, which is not in "
+				 "this version",
+				 x->g->node[i].name.text, p->name, op->name);
 	}
 }
 
@@ -346,7 +287,7 @@ hr_bind_edges(struct hr_binding *x)
 		x->b->edge[e] =
 			(struct hr_bound_edge){ edge->from, HR_NO_INDEX, edge->to, HR_NO_INDEX };
 		j->in_ok = reader && resolve_input(x, edge, reader, &j->in_row);
-		j->out_ok = writer && resolve_output(x, edge, writer, &j->out);
+		j->out_ok = writer && resolve_output(x, edge, writer, &j->out_row);
 	}
 	outgoing = sort_by_writer(x, joint);
 	for (uint32_t i = 0; i < x->g->n_nodes; i++) {

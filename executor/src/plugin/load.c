@@ -181,7 +181,7 @@ hr_plugin_load_file(struct hr_arena *a, const char *path, struct hr_plugin *p)
 		refuse(p, 303, elf.refused, NULL);
 		return;
 	}
-	hr_stage_enter("its ELF constructors (dlopen)", path, NULL, NULL);
+	hr_stage_enter("loading it (ELF constructors)", path, NULL, NULL);
 	lib = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	hr_stage_leave();
 	if (!lib) {
@@ -190,7 +190,7 @@ hr_plugin_load_file(struct hr_arena *a, const char *path, struct hr_plugin *p)
 	}
 	raw = find_table(a, lib, p);
 	if (raw) {
-		hr_stage_enter("its tables (hop_plugin_v1)", path, NULL, NULL);
+		hr_stage_enter("reading its tables", path, NULL, NULL);
 		take_table(a, raw, p);
 		hr_stage_leave();
 	}

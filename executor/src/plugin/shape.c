@@ -20,7 +20,9 @@ struct pass {
 	struct hr_binding *x;
 	enum state *state;          /* per node */
 	struct hr_refusal *refusal; /* per node, of its last call */
-	struct hop_format *taken;   /* per edge with `initial`: what its reader was given */
+	/* Per edge with `initial`: what its reader was given, and what its writer last said (also
+	 * when the writer can no longer be shaped because the reader refuses just that). */
+	struct hop_format *taken, *said;
 	bool unsettled;
 };
 
@@ -76,17 +78,22 @@ first_known(const struct hr_bound_node *bn, const bool *known)
 static bool
 take_loop(struct pass *p, struct hr_bound_node *bn, uint32_t k, const bool *known, bool *guessed)
 {
-	uint32_t e = bn->in[k].edge;
+	const uint32_t e = bn->in[k].edge;
 
-	if (!known[k]) {
+	if (known[k]) {
+		p->said[e] = bn->in[k].format;
+	} else if (p->said[e].size) {
+		bn->in[k].format = p->said[e];
+	} else {
 		if (!writer_port(p->x, e))
 			return false;
 		bn->in[k].format = *first_known(bn, known);
 		*guessed = true;
 	}
-	if (!hr_format_same(&p->taken[e], &bn->in[k].format))
+	if (!p->taken[e].size || !hr_format_same(&p->taken[e], &bn->in[k].format))
 		p->unsettled = true;
 	p->taken[e] = bn->in[k].format;
+	p->taken[e].size = sizeof p->taken[e];
 	return true;
 }
 
@@ -241,6 +248,7 @@ hr_bind_shapes(struct hr_binding *x)
 		.state = HR_ARRAY(x->a, n + 1, enum state),
 		.refusal = HR_ARRAY(x->a, n + 1, struct hr_refusal),
 		.taken = HR_ARRAY(x->a, x->g->n_edges + 1, struct hop_format),
+		.said = HR_ARRAY(x->a, x->g->n_edges + 1, struct hop_format),
 		.unsettled = true,
 	};
 

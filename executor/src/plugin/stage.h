@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 struct hr_stage {       /* lives in a page shared with the parent */
-	char doing[64]; /* "its constructors (dlopen)", "shape()" */
+	char doing[64]; /* "loading it (ELF constructors)", "shape()" */
 	char plugin[1024];
 	char op[128];
 	char node[128];

@@ -76,7 +76,7 @@ report_missing(const struct hr_binding *x, uint32_t i, const struct hop_param *p
 		return;
 	e = hr_error(x->d, n->params_at, 234, "node '%s': %s needs the parameter '%s'",
 		     n->name.text, x->b->node[i].op->name, p->name);
-	hr_help(e, "%s is a %s: %s", p->name, hr_param_type[p->type].name, p->doc);
+	hr_help(e, "%s (%s): %s", p->name, hr_param_type[p->type].name, p->doc);
 }
 
 static void

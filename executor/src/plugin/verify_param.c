@@ -28,7 +28,7 @@ check_place(struct hr_arena *a, const struct hop_op *op, const struct hop_param 
 	uint32_t align = width < 8 ? width : 8;
 
 	if (p->width != width)
-		return hr_printf(a, "parameter '%s' is %u bytes wide; a %s is %u", p->name,
+		return hr_printf(a, "parameter '%s' is %u bytes wide; type %s takes %u", p->name,
 				 p->width, hr_param_type[p->type].name, width);
 	if (p->offset % align)
 		return hr_printf(a,
@@ -50,9 +50,11 @@ check_choices(struct hr_arena *a, const struct hop_param *p)
 	uint32_t n = 0;
 
 	if (p->type != HOP_P_CHOICE)
-		return p->choices ? hr_printf(a, "parameter '%s' has choices but is a %s", p->name,
-					      hr_param_type[p->type].name)
-				  : NULL;
+		return p->choices
+			       ? hr_printf(a,
+					   "parameter '%s' has choices, which type %s cannot have",
+					   p->name, hr_param_type[p->type].name)
+			       : NULL;
 	while (p->choices && n < MAX_CHOICES && p->choices[n]) {
 		for (uint32_t i = 0; i < n; i++)
 			if (!strcmp(p->choices[i], p->choices[n]))
@@ -78,8 +80,8 @@ check_range(struct hr_arena *a, const struct hop_param *p)
 		const struct hr_value v = { .type = HR_T_TEXT, .text = text[i] };
 
 		if (text[i] && !hr_param_type[p->type].ranged)
-			return hr_printf(a, "parameter '%s' has a range but is a %s", p->name,
-					 hr_param_type[p->type].name);
+			return hr_printf(a, "parameter '%s' has a range, which type %s cannot have",
+					 p->name, hr_param_type[p->type].name);
 		if (text[i] && hr_value_convert(a, &v, type, &limit[i], &why))
 			return hr_printf(a, "parameter '%s': its %s cannot be read: %s", p->name,
 					 i ? "maximum" : "minimum", why);
