@@ -66,6 +66,6 @@ hr_columns_print(const struct hr_columns *t, struct hr_text *out)
 
 	for (size_t i = 0; i < t->n_columns; i++)
 		width[i] = column_width(t, i);
-	for (size_t row = 0; row < t->n / t->n_columns; row++)
+	for (size_t row = 0; row * t->n_columns < t->n; row++)
 		print_row(t, row, width, out);
 }

@@ -14,7 +14,7 @@
 #include "base/text.h"
 #include "base/utf8.h"
 
-enum { NO_NUMBER = UINT32_MAX };
+#define NO_NUMBER UINT32_MAX
 
 struct scan {
 	struct hr_arena *arena;
@@ -37,7 +37,8 @@ text_at(struct hr_span at)
 
 	for (uint32_t line = 1; s && line < at.line; line++) {
 		s = strchr(s, '\n');
-		s += s != NULL;
+		if (s)
+			s++;
 	}
 	for (uint32_t col = 1; s && col < at.col; col++) {
 		size_t n = hr_utf8_next(s, strlen(s), &code);

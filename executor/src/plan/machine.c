@@ -120,7 +120,7 @@ choose_source(hwloc_topology_t t, const char *topology, bool *xml, struct hr_dia
 		return 0;
 	if (*xml && access(topology, R_OK) < 0) {
 		hr_error(d, HR_NOWHERE, 268, "--topology: cannot read '%s': %s", topology,
-			 strerror(errno));
+			 strerrordesc_np(errno));
 		return -1;
 	}
 	if ((*xml ? hwloc_topology_set_xml(t, topology)
@@ -146,7 +146,7 @@ load_topology(hwloc_topology_t t, const char *topology, bool *xml, struct hr_dia
 	hwloc_topology_set_flags(t, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
 	if (hwloc_topology_load(t) < 0) {
 		hr_error(d, HR_NOWHERE, topology ? 268 : 313, "cannot load the topology of %s: %s",
-			 topology ? topology : "this machine", strerror(errno));
+			 topology ? topology : "this machine", strerrordesc_np(errno));
 		return -1;
 	}
 	return 0;
@@ -160,7 +160,7 @@ hr_machine_load(struct hr_arena *a, const char *topology, struct hr_diags *d)
 	hwloc_topology_t t;
 
 	if (hwloc_topology_init(&t) < 0) {
-		hr_error(d, HR_NOWHERE, 313, "cannot start hwloc: %s", strerror(errno));
+		hr_error(d, HR_NOWHERE, 313, "cannot start hwloc: %s", strerrordesc_np(errno));
 		return NULL;
 	}
 	if (load_topology(t, topology, &xml, d) < 0) {

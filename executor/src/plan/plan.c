@@ -7,37 +7,44 @@
  */
 #include "plan/plan.h"
 
-#include <string.h>
-
 #include "plan/stages.h"
 
-static void
-add_bytes(uint64_t *hash, const void *data, size_t n)
-{
-	const unsigned char *b = data;
-
-	for (size_t i = 0; i < n; i++)
-		*hash = (*hash ^ b[i]) * 0x100000001b3u; /* FNV-1a */
-}
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
 static void
-add_text(uint64_t *hash, const char *s)
+add_byte(uint64_t *hash, uint64_t byte)
 {
-	add_bytes(hash, s ? s : "", s ? strlen(s) + 1 : 1);
+	*hash = (*hash ^ byte) * 0x100000001b3u; /* FNV-1a */
 }
 
 static void
 add_number(uint64_t *hash, uint64_t v)
 {
-	add_bytes(hash, &v, sizeof(v));
+	for (uint32_t shift = 0; shift < 64; shift += 8)
+		add_byte(hash, v >> shift & 0xff);
 }
 
 static void
-add_numbers(uint64_t *hash, const uint32_t *v, uint32_t n)
+add_facts(uint64_t *hash, const uint64_t *fact, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		add_number(hash, fact[i]);
+}
+
+static void
+add_text(uint64_t *hash, const char *s)
+{
+	for (; s && *s; s++)
+		add_byte(hash, (unsigned char)*s);
+	add_byte(hash, 0);
+}
+
+static void
+add_list(uint64_t *hash, const uint32_t *v, uint32_t n)
 {
 	add_number(hash, n);
-	if (n)
-		add_bytes(hash, v, n * sizeof(*v));
+	for (uint32_t i = 0; i < n; i++)
+		add_number(hash, v[i]);
 }
 
 static void
@@ -55,8 +62,8 @@ add_worker(uint64_t *hash, const struct hr_plan_worker *w)
 				   w->sched_required };
 
 	add_text(hash, w->name);
-	add_bytes(hash, facts, sizeof(facts));
-	add_numbers(hash, w->node, w->n_nodes);
+	add_facts(hash, facts, COUNT(facts));
+	add_list(hash, w->node, w->n_nodes);
 }
 
 static void
@@ -65,7 +72,7 @@ add_edge(uint64_t *hash, const struct hr_plan_edge *e)
 	const uint64_t facts[] = { e->chan, e->reader, e->depth,     e->gather_chan,
 				   e->want, e->max_in, e->when_full, e->carriage };
 
-	add_bytes(hash, facts, sizeof(facts));
+	add_facts(hash, facts, COUNT(facts));
 }
 
 static void
@@ -73,12 +80,14 @@ add_chan(uint64_t *hash, const struct hr_plan_chan *c)
 {
 	const uint64_t facts[] = { c->node,  c->out,           c->gathers, c->max_out, c->slots,
 				   c->align, c->payload_bytes, c->bytes,   c->shared };
+	const uint64_t dtype[] = { c->format.dtype.code, c->format.dtype.bits,
+				   c->format.dtype.lanes };
 
-	add_bytes(hash, facts, sizeof(facts));
-	add_numbers(hash, c->edge, c->n_readers);
-	add_numbers(hash, c->depth, c->n_readers);
-	add_bytes(hash, &c->format.dtype, sizeof(c->format.dtype));
-	add_numbers(hash, c->format.dim, c->format.rank);
+	add_facts(hash, dtype, COUNT(dtype));
+	add_facts(hash, facts, COUNT(facts));
+	add_list(hash, c->edge, c->n_readers);
+	add_list(hash, c->depth, c->n_readers);
+	add_list(hash, c->format.dim, c->format.rank);
 }
 
 static uint64_t
@@ -94,11 +103,11 @@ digest(const struct hr_plan *plan)
 		add_text(&hash, n->op->name);
 		add_text(&hash, n->plugin ? n->plugin->build_id : "");
 		add_number(&hash, plan->node[i].worker);
-		add_numbers(&hash, plan->node[i].out_chan, n->n_out);
+		add_list(&hash, plan->node[i].out_chan, n->n_out);
 	}
 	for (uint32_t i = 0; i < plan->n_processes; i++) {
 		add_text(&hash, plan->process[i].name);
-		add_numbers(&hash, plan->process[i].worker, plan->process[i].n_workers);
+		add_list(&hash, plan->process[i].worker, plan->process[i].n_workers);
 	}
 	for (uint32_t i = 0; i < plan->n_workers; i++)
 		add_worker(&hash, &plan->worker[i]);

@@ -15,7 +15,7 @@
 #include "plan/plan.h"
 #include "plugin/format.h"
 
-enum { HR_NONE = UINT32_MAX };
+#define HR_NONE UINT32_MAX /* no partition, edge, channel */
 
 struct hr_planner {
 	struct hr_arena *arena;
