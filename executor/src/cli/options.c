@@ -407,7 +407,10 @@ take_word(struct parse *p, int i)
 	c->command = hr_command_find(w);
 	if (c->command)
 		return;
-	/* A name with a dot or a slash is meant as a file, there or not. */
+	/* A name with a dot or a slash is meant as a file, there or not.  After an unknown option
+	 * the word may have been meant as its value: one error is enough. */
+	if (!strpbrk(w, "./") && c->diags->n_errors)
+		return;
 	if (!strpbrk(w, "./")) {
 		unknown_command(p, w, p->command_at);
 		return;

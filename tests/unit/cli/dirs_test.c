@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * dirs_test.c - plugins are searched where the user says, then where the
+ * environment says, then where this program belongs.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "cli/cli.h"
+
+static int
+setup(void **state)
+{
+	unsetenv("HOLORUN_PLUGIN_PATH");
+	*state = hr_arena_new();
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	hr_arena_free(*state);
+	return 0;
+}
+
+static void
+given_folders_come_first_then_the_environment(void **state)
+{
+	struct hr_strings given = { 0 };
+	struct hr_plugin_dirs dirs;
+
+	setenv("HOLORUN_PLUGIN_PATH", "/env/a::/env/b:", 1);
+	hr_strings_add(*state, &given, "/one:/two");
+	hr_strings_add(*state, &given, "/three");
+	dirs = hr_cli_plugin_dirs(*state, &given);
+	assert_true(dirs.n >= 5);
+	assert_string_equal(dirs.dir[0], "/one");
+	assert_string_equal(dirs.dir[1], "/two");
+	assert_string_equal(dirs.dir[2], "/three");
+	assert_string_equal(dirs.dir[3], "/env/a");
+	assert_string_equal(dirs.dir[4], "/env/b");
+	for (uint32_t i = 0; i < dirs.n; i++)
+		assert_true(*dirs.dir[i] != '\0');
+}
+
+static void
+an_empty_environment_adds_nothing(void **state)
+{
+	struct hr_strings given = { 0 };
+	uint32_t without = hr_cli_plugin_dirs(*state, &given).n;
+
+	setenv("HOLORUN_PLUGIN_PATH", "", 1);
+	assert_int_equal(hr_cli_plugin_dirs(*state, &given).n, without);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(given_folders_come_first_then_the_environment,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(an_empty_environment_adds_nothing, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
