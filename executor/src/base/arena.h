@@ -26,7 +26,8 @@ void *hr_alloc_array(struct hr_arena *a, size_t n, size_t size);
 char *hr_strdup(struct hr_arena *a, const char *s);
 char *hr_strndup(struct hr_arena *a, const char *s, size_t n);
 char *hr_printf(struct hr_arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-char *hr_vprintf(struct hr_arena *a, const char *fmt, va_list ap);
+char *hr_vprintf(struct hr_arena *a, const char *fmt, va_list ap)
+	__attribute__((format(printf, 2, 0)));
 /* What was handed out so far, in bytes. */
 size_t hr_arena_bytes(const struct hr_arena *a);
 /* Called once when memory ends; must not return (if it does, the process ends with 3 all the same).

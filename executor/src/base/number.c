@@ -72,10 +72,13 @@ static void
 read_exponent(struct reader *r, struct hr_decimal *out)
 {
 	const char *s = r->s + r->at;
-	size_t sign = s[1] == '+' || s[1] == '-';
+	size_t sign;
 	int32_t exponent = 0;
 
-	if ((*s != 'e' && *s != 'E') || !isdigit((unsigned char)s[1 + sign]))
+	if (*s != 'e' && *s != 'E') /* may be the text's end: nothing behind it is read */
+		return;
+	sign = s[1] == '+' || s[1] == '-';
+	if (!isdigit((unsigned char)s[1 + sign]))
 		return;
 	out->is_int = false;
 	keep(r);

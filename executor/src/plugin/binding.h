@@ -10,7 +10,7 @@
 
 #include "plugin/bind.h"
 
-enum { HR_NO_INDEX = UINT32_MAX };
+#define HR_NO_INDEX UINT32_MAX
 
 struct hr_binding {
 	struct hr_arena *a;

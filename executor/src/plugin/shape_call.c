@@ -23,6 +23,11 @@ call_of(const struct hop_ctx *ctx)
 	return ((const struct shaper *)(const void *)ctx)->call;
 }
 
+static void shape_log(const struct hop_ctx *ctx, int32_t level, const char *file, int32_t line,
+		      const char *fmt, ...) HOP_PRINTF(5, 6);
+static int shape_fail(const struct hop_ctx *ctx, int32_t err, const char *file, int32_t line,
+		      const char *fmt, ...) HOP_PRINTF(5, 6);
+
 static void
 shape_log(const struct hop_ctx *ctx, int32_t level, const char *file, int32_t line, const char *fmt,
 	  ...)
