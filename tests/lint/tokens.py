@@ -44,7 +44,7 @@ RULES = [
 
 C_FILES = (".c", ".h", ".cu")
 SPDX_FILES = C_FILES + (".py", ".sh", ".cmake", ".c.in", "CMakeLists.txt")
-SPDX_NAMES = ("run", ".ci/run", "bench/run")
+SPDX_NAMES = ("run", ".ci/run")
 SPDX = "SPDX-License-Identifier: Apache-2.0"
 
 BLANK = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)

@@ -39,12 +39,12 @@ sizes_have_three_digits_and_a_unit(void **state)
 	struct hr_arena *a = hr_arena_new();
 
 	(void)state;
-	assert_string_equal(hr_bytes_text(a, 0), "0 B");
-	assert_string_equal(hr_bytes_text(a, 1023), "1023 B");
-	assert_string_equal(hr_bytes_text(a, 1536), "1.50 KiB");
-	assert_string_equal(hr_bytes_text(a, 32715571), "31.2 MiB");
-	assert_string_equal(hr_bytes_text(a, UINT64_C(3) << 30), "3.00 GiB");
-	assert_string_equal(hr_bytes_text(a, UINT64_C(5000) << 40), "5000 TiB");
+	assert_string_equal(hr_bytes_short(a, 0), "0 B");
+	assert_string_equal(hr_bytes_short(a, 1023), "1023 B");
+	assert_string_equal(hr_bytes_short(a, 1536), "1.50 KiB");
+	assert_string_equal(hr_bytes_short(a, 32715571), "31.2 MiB");
+	assert_string_equal(hr_bytes_short(a, UINT64_C(3) << 30), "3.00 GiB");
+	assert_string_equal(hr_bytes_short(a, UINT64_C(5000) << 40), "5000 TiB");
 	hr_arena_free(a);
 }
 
