@@ -45,21 +45,19 @@ static const struct one cases[] = {
 	{ "short-laptop.txt", "short.yaml", NULL, "laptop-8c-smt.xml", TEXT },
 	{ "large-laptop.txt", "large.yaml", NULL, "laptop-8c-smt.xml", TEXT },
 	{ "large-server.txt", "large.yaml", NULL, "server-2x32.xml", TEXT },
-	{ "radar-laptop.txt", "graphs/examples/radar.yaml", NULL, "laptop-8c-smt.xml", TEXT },
-	{ "radar-server.json", "graphs/examples/radar.yaml", NULL, "server-2x32.xml", JSON },
-	{ "radar-per-node-laptop.txt", "graphs/examples/radar.yaml",
-	  "graphs/examples/radar-process-per-node.yaml", "laptop-8c-smt.xml", TEXT },
-	{ "fanout-laptop.txt", "graphs/examples/fanout.yaml", NULL, "laptop-8c-smt.xml", TEXT },
+	{ "radar-laptop.txt", "radar.yaml", NULL, "laptop-8c-smt.xml", TEXT },
+	{ "radar-server.json", "radar.yaml", NULL, "server-2x32.xml", JSON },
+	{ "radar-per-node-laptop.txt", "radar.yaml", "radar-per-node.yaml", "laptop-8c-smt.xml",
+	  TEXT },
+	{ "fanout-laptop.txt", "fanout.yaml", NULL, "laptop-8c-smt.xml", TEXT },
 };
 
 static bool update;
 
 static const char *
-in_tree(struct hr_arena *a, const char *path)
+here(struct hr_arena *a, const char *file)
 {
-	return path && strncmp(path, "graphs/", 7) == 0 ? hr_printf(a, "%s/%s", SOURCE_DIR, path)
-	       : path                                   ? hr_printf(a, "%s/%s", GOLDEN_DIR, path)
-							: NULL;
+	return file ? hr_printf(a, "%s/%s", GOLDEN_DIR, file) : NULL;
 }
 
 static const char *
@@ -103,8 +101,8 @@ result(struct hr_arena *a, const struct one *c)
 {
 	static const char *const dir[] = { PLUGIN_DIR, TEST_PLUGIN_DIR };
 	const struct hr_plugin_dirs dirs = { dir, 2 };
-	const char *overlay = in_tree(a, c->overlay);
-	struct hr_load_options opt = { .file = in_tree(a, c->graph),
+	const char *overlay = here(a, c->overlay);
+	struct hr_load_options opt = { .file = here(a, c->graph),
 				       .overlay = &overlay,
 				       .n_overlays = overlay != NULL };
 	struct hr_plan *plan = NULL;
