@@ -40,6 +40,10 @@ struct hr_file {
 	uint32_t reserved;
 };
 
+/* The bytes of a line (from 1), without its line break and without a byte order mark; beyond the
+ * last line: the empty end.  Walks from the beginning: for messages only. */
+const char *hr_file_line(const struct hr_file *f, uint32_t line, size_t *len);
+
 /* line and col count from 1, in characters; line 0: no place.  len: characters to underline. */
 struct hr_span {
 	const struct hr_file *file;

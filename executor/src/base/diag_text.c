@@ -26,20 +26,18 @@ style(bool color, const char *code)
 	return color ? code : "";
 }
 
-/* Start and length of a line of the file. */
-static const char *
-find_line(const struct hr_file *f, uint32_t line, size_t *len)
+const char *
+hr_file_line(const struct hr_file *f, uint32_t line, size_t *len)
 {
 	const char *s = f->text, *end = f->text + f->len;
 
+	if (f->len >= 3 && !memcmp(s, "\xef\xbb\xbf", 3))
+		s += 3;
 	for (uint32_t i = 1; i < line && s < end; i++) {
 		const char *nl = memchr(s, '\n', (size_t)(end - s));
 
 		s = nl ? nl + 1 : end;
 	}
-	/* A byte order mark is not a character of the line. */
-	if (line == 1 && end - s >= 3 && !memcmp(s, "\xef\xbb\xbf", 3))
-		s += 3;
 	const char *nl = memchr(s, '\n', (size_t)(end - s));
 
 	*len = (size_t)((nl ? nl : end) - s);
@@ -79,7 +77,7 @@ static void
 show_line(struct hr_arena *a, const struct hr_span *at, struct shown *out)
 {
 	size_t len;
-	const char *s = find_line(at->file, at->line, &len);
+	const char *s = hr_file_line(at->file, at->line, &len);
 	/* Long lines: start so that the place is inside the window. */
 	uint32_t first = at->col > WINDOW * 3 / 4 ? at->col - WINDOW / 2 : 1;
 	size_t columns = 0, end = 0;

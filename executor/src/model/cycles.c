@@ -8,6 +8,8 @@
  */
 #include "model/internal.h"
 
+enum { LONGEST_SHOWN = 12 }; /* nodes of a circle that are named */
+
 enum colour { WHITE, GREY, BLACK };
 
 struct walk {
@@ -35,35 +37,59 @@ report_self(struct hr_build *b, const struct hr_edge *e)
 	hr_help(d, "name another source, or add `initial: 1` to the edge to close the loop");
 }
 
-/* The path from `first` on; path[i] reads from path[i + 1], the last from the first. */
+static bool
+is_before(struct hr_span a, struct hr_span b)
+{
+	return a.line < b.line || (a.line == b.line && a.col < b.col);
+}
+
+/* The path from `first` on, as text; path[i] reads from path[i + 1], the last from the first.  Of a
+ * very long one the middle is left out. */
+static const char *
+circle_text(struct walk *w, uint32_t first)
+{
+	const struct hr_node *node = w->b->node;
+	uint32_t len = w->n - first;
+	struct hr_text t;
+
+	hr_text_init(&t, w->b->arena);
+	hr_text_puts(&t, node[w->path[first]].name.text);
+	for (uint32_t i = w->n; i-- > first;) {
+		if (len > LONGEST_SHOWN && i - first >= LONGEST_SHOWN / 2 &&
+		    w->n - i > LONGEST_SHOWN / 2) {
+			if (w->n - i == LONGEST_SHOWN / 2 + 1)
+				hr_text_add(&t, " -> ... %u more ...", len - LONGEST_SHOWN);
+			continue;
+		}
+		hr_text_add(&t, " -> %s", node[w->path[i]].name.text);
+	}
+	return t.s;
+}
+
 static void
 report_circle(struct walk *w, uint32_t first)
 {
 	struct hr_build *b = w->b;
-	const struct hr_edge *main_edge = &b->edge[w->edge[first]]; /* the first in the file */
-	struct hr_text t;
+	const struct hr_edge *main_edge = NULL;
+	uint32_t shown = 0;
 
-	hr_text_init(&t, b->arena);
-	hr_text_puts(&t, b->node[w->path[first]].name.text);
 	for (uint32_t i = w->n; i-- > first;) {
 		const struct hr_edge *e = &b->edge[w->edge[i]];
 
 		if (w->reported[w->path[i]])
 			return;
-		hr_text_add(&t, " -> %s", b->node[w->path[i]].name.text);
-		if (e->source.at.line < main_edge->source.at.line ||
-		    (e->source.at.line == main_edge->source.at.line &&
-		     e->source.at.col < main_edge->source.at.col))
+		if (!main_edge || is_before(e->source.at, main_edge->source.at))
 			main_edge = e;
 	}
-	struct hr_diag *d = hr_error(b->diags, main_edge->source.at, 215,
-				     "nodes wait for each other in a circle: %s", t.s);
+	struct hr_diag *d =
+		hr_error(b->diags, main_edge->source.at, 215,
+			 "nodes wait for each other in a circle: %s", circle_text(w, first));
 
 	for (uint32_t i = w->n; i-- > first;) {
 		const struct hr_edge *e = &b->edge[w->edge[i]];
 
 		w->reported[w->path[i]] = true;
-		if (e != main_edge)
+		if (e != main_edge && shown++ < LONGEST_SHOWN)
 			hr_note(d, e->source.at, "%s", port_text(b->arena, b, e));
 	}
 	hr_help(d, "break it or add `initial: 1` to one edge");

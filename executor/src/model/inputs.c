@@ -271,6 +271,7 @@ hr_build_inputs(struct hr_build *b, const struct hr_yaml *inputs, uint32_t node)
 		n->inputs_broken = true;
 		return;
 	}
+	n->inputs_broken |= inputs->is_partial;
 	for (uint32_t i = 0; i < inputs->n; i++)
 		if (!take_input(b, &inputs->pair[i], node))
 			n->inputs_broken = true;

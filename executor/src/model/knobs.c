@@ -361,6 +361,7 @@ apply_setting(struct hr_build *b, const struct hr_setting *s, const struct hr_fi
 		return;
 	y->kind = HR_YAML_SCALAR;
 	y->plain = true;
+	y->exact = 1;
 	y->text = s->value;
 	y->len = strlen(s->value);
 	y->at = (struct hr_span){

@@ -7,6 +7,7 @@
  */
 #include <string.h>
 
+#include "base/utf8.h"
 #include "model/graph.h"
 
 static const struct hr_file *
@@ -21,27 +22,40 @@ find_snapshot(const struct hr_load_options *opt, const char *name)
 /* A copy of its own: places of one load must not point into another. */
 static struct hr_file *
 open_file(struct hr_arena *a, const struct hr_load_options *opt, const char *name,
-	  struct hr_diags *d)
+	  struct hr_span wanted_by, struct hr_diags *d)
 {
 	if (!opt->snapshot)
-		return hr_file_read(a, name, HR_NOWHERE, d);
+		return hr_file_read(a, name, wanted_by, d);
 	const struct hr_file *f = find_snapshot(opt, name);
 
 	if (f)
 		return hr_file_new(a, f->name, f->dir, f->text, f->len);
-	hr_error(d, HR_NOWHERE, 101, "cannot open '%s': it is not among the texts given", name);
+	hr_error(d, wanted_by, 101, "cannot open '%s': it is not among the texts given", name);
 	return NULL;
 }
 
-/* "-k n=5" is a text like any other, so that a message can point into it. */
+/* An option is a text like any other, so that a message can point into it.  It comes last: what is
+ * wrong with the command is said after what is wrong with the files. */
 static const struct hr_file *
-option_file(struct hr_arena *a, const struct hr_setting *s, uint32_t order)
+option_file(struct hr_arena *a, const char *text, uint32_t order)
 {
-	const char *text = hr_printf(a, "-k %s=%s", s->name, s->value);
 	struct hr_file *f = hr_file_new(a, "command line", ".", text, strlen(text));
 
 	f->order = order;
 	return f;
+}
+
+/* The name of the i-th file where the command says it. */
+static struct hr_span
+name_span(struct hr_arena *a, const char *name, uint32_t i, uint32_t order)
+{
+	const char *flag = i ? "-f " : "";
+	uint32_t len = (uint32_t)hr_utf8_count(name, strlen(name));
+
+	return (struct hr_span){ .file = option_file(a, hr_printf(a, "%s%s", flag, name), order),
+				 .line = 1,
+				 .col = (uint32_t)strlen(flag) + 1,
+				 .len = len ? len : 1 };
 }
 
 struct hr_doc *
@@ -54,7 +68,8 @@ hr_load(struct hr_arena *a, const struct hr_load_options *opt, struct hr_diags *
 	doc->file = HR_ARRAY(a, doc->n, const struct hr_file *);
 	doc->root = HR_ARRAY(a, doc->n, const struct hr_yaml *);
 	for (uint32_t i = 0; i < doc->n; i++) {
-		struct hr_file *f = open_file(a, opt, i ? opt->overlay[i - 1] : opt->file, d);
+		const char *name = i ? opt->overlay[i - 1] : opt->file;
+		struct hr_file *f = open_file(a, opt, name, name_span(a, name, i, doc->n + i), d);
 
 		if (f) {
 			f->order = i;
@@ -65,6 +80,8 @@ hr_load(struct hr_arena *a, const struct hr_load_options *opt, struct hr_diags *
 	}
 	doc->option = HR_ARRAY(a, opt->n_settings ? opt->n_settings : 1, const struct hr_file *);
 	for (uint32_t i = 0; i < opt->n_settings; i++)
-		doc->option[i] = option_file(a, &opt->setting[i], doc->n + i);
+		doc->option[i] = option_file(
+			a, hr_printf(a, "-k %s=%s", opt->setting[i].name, opt->setting[i].value),
+			2 * doc->n + i);
 	return whole ? doc : NULL;
 }

@@ -136,6 +136,7 @@ merge_maps(struct merge *m, const struct hr_yaml *base, const struct hr_yaml *ov
 		hr_names_put(m->arena, &index, base->pair[i].key, i);
 	}
 	out->n = base->n;
+	out->is_partial |= over->is_partial;
 	for (uint32_t i = 0; i < over->n; i++) {
 		const struct hr_yaml_pair *p = &over->pair[i];
 		uint32_t at = hr_names_find(&index, p->key);

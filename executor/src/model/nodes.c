@@ -69,6 +69,7 @@ take_params(struct hr_build *b, const struct hr_yaml *map, struct hr_node *n)
 
 	for (uint32_t i = 0; i < params->n; i++)
 		take_param(b, &params->pair[i], &v[i]);
+	n->params_broken |= params->is_partial;
 	n->param = v;
 	n->n_params = params->n;
 }
@@ -207,7 +208,7 @@ hr_suggest_node(struct hr_build *b, struct hr_diag *e, const char *got)
 {
 	/* Once more faults are found than are ever shown, a search through all names for each
 	 * would only cost time. */
-	if (b->diags->n_errors > HR_DIAGS_KEPT)
+	if (b->diags->n_errors > 2 * HR_DIAGS_SHOWN)
 		return;
 	const char **names = HR_ARRAY(b->arena, b->graph->n_nodes + 1u, const char *);
 

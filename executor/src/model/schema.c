@@ -261,6 +261,8 @@ hr_schema_is_misspelt(const struct hr_yaml *map, enum hr_level level, const char
 	const char *names[N_KEYS];
 	size_t n = names_of(level, names);
 
+	if (map->is_partial)
+		return true;
 	for (uint32_t i = 0; i < map->n; i++) {
 		const char *nearest = find_key(map->pair[i].key, level)
 					      ? NULL

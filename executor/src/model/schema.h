@@ -34,7 +34,8 @@ enum hr_level {
 typedef void (*hr_unknown_fn)(void *self, const struct hr_yaml_pair *pair, struct hr_diag *d);
 void hr_schema_check(const struct hr_yaml *map, enum hr_level level, struct hr_diags *d,
 		     hr_unknown_fn found, void *self);
-/* True if some unknown key of the map is a misspelt `key`: its absence was reported already. */
+/* True if some unknown key of the map is a misspelt `key`, or a key of it was refused: the absence
+ * was reported already. */
 bool hr_schema_is_misspelt(const struct hr_yaml *map, enum hr_level level, const char *key);
 
 #endif

@@ -131,7 +131,7 @@ bool
 hr_yaml_check_indent(const struct hr_file *f, uint32_t line, struct hr_diags *d)
 {
 	size_t len;
-	const char *s = hr_yaml_source(f, line, 1, &len);
+	const char *s = hr_file_line(f, line, &len);
 	uint32_t col = 1;
 
 	for (size_t i = 0; i < len; col++) {

@@ -13,7 +13,6 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/utf8.h"
-#include "yaml/internal.h"
 
 static struct hr_file *
 wrap(struct hr_arena *a, const char *name, const char *dir, const char *text, size_t len)
@@ -69,17 +68,16 @@ struct hr_span
 hr_yaml_part(const struct hr_yaml *y, size_t off, size_t n)
 {
 	struct hr_span at = y->at;
-	size_t len;
 
-	if (!at.line || !at.file || off + n > y->len)
+	if (!at.line || !y->exact || off > y->len)
 		return at;
-	const char *s = hr_yaml_source(at.file, at.line, at.col, &len);
-	uint32_t quote = len && (*s == '"' || *s == '\'') && !y->plain;
+	/* One beyond the end shows where something is missing. */
+	size_t last = off + n < y->len ? off + n : y->len;
 
-	if (len < quote + y->len || memcmp(s + quote, y->text, y->len) != 0)
-		return at;
-	at.col += quote + (uint32_t)hr_utf8_count(y->text, off);
-	at.len = (uint32_t)hr_utf8_count(y->text + off, n);
+	at.col += y->exact - 1u + (uint32_t)hr_utf8_count(y->text, off);
+	at.len = (uint32_t)hr_utf8_count(y->text + off, last - off);
+	if (!at.len)
+		at.len = 1;
 	return at;
 }
 

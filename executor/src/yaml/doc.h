@@ -32,7 +32,11 @@ struct hr_yaml {
 	struct hr_yaml **item;     /* list */
 	struct hr_yaml_pair *pair; /* map */
 	uint32_t n;                /* items or pairs */
-	uint32_t reserved;
+	uint8_t exact;   /* scalar: 1 + bytes from the token's start to text, if the source has the
+			  * text   letter by letter; 0: escapes or line breaks make the two differ */
+	bool is_partial; /* map: a key was refused (and reported); what is missing may be it */
+	bool is_key;     /* map or list in the place of a key: refused */
+	uint8_t reserved;
 };
 
 enum {

@@ -13,8 +13,6 @@
 /* A place between two marks of libyaml. */
 struct hr_span hr_yaml_span(const struct hr_file *f, const yaml_mark_t *from,
 			    const yaml_mark_t *to);
-/* The bytes from a place to the end of its line; *len without the line break. */
-const char *hr_yaml_source(const struct hr_file *f, uint32_t line, uint32_t col, size_t *len);
 /* False with one diagnostic if the bytes are no text that YAML could hold. */
 bool hr_yaml_check_bytes(const struct hr_file *f, struct hr_diags *d);
 /* True with a diagnostic if a line is indented by a tab or an odd space. */

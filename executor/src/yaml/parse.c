@@ -59,31 +59,6 @@ hr_yaml_span(const struct hr_file *f, const yaml_mark_t *from, const yaml_mark_t
 				 .len = len };
 }
 
-const char *
-hr_yaml_source(const struct hr_file *f, uint32_t line, uint32_t col, size_t *len)
-{
-	const char *s = f->text, *end = f->text + f->len;
-
-	if (f->len >= 3 && !memcmp(s, "\xef\xbb\xbf", 3))
-		s += 3;
-	for (uint32_t i = 1; i < line && s < end; i++) {
-		const char *nl = memchr(s, '\n', (size_t)(end - s));
-
-		s = nl ? nl + 1 : end;
-	}
-	const char *nl = memchr(s, '\n', (size_t)(end - s));
-	const char *stop = nl ? nl : end;
-
-	for (uint32_t i = 1; i < col && s < stop; i++) {
-		uint32_t c;
-		size_t n = hr_utf8_next(s, (size_t)(stop - s), &c);
-
-		s += n ? n : 1;
-	}
-	*len = (size_t)(stop - s);
-	return s;
-}
-
 static struct frame *
 top(struct parser *p)
 {
@@ -134,11 +109,11 @@ take_key(struct parser *p, struct frame *f, const struct hr_yaml *node)
 	} else if (strlen(node->text) != node->len) {
 		hr_error(p->diags, node->at, 116, "a key cannot hold a NUL character");
 		f->key = NULL;
-	} else if (node->plain) {
+	} else if (node->plain && (unsigned char)*node->text >= 0x80) {
 		/* An odd space at the start of a line becomes part of the first word. */
-		if (hr_yaml_check_indent(p->file, node->at.line, p->diags))
-			f->key = NULL;
+		p->failed = hr_yaml_check_indent(p->file, node->at.line, p->diags);
 	}
+	f->node->is_partial |= !f->key;
 	f->step = add_step(p, node->at, f->parent, f->key ? f->key : "?", 0);
 }
 
@@ -215,6 +190,24 @@ take_tag(struct parser *p, const yaml_char_t *tag, struct hr_span at)
 	return NULL;
 }
 
+/* Plain text on one line is the source itself; quoted text is if nothing but the quotes was
+ * dropped, as every escape is longer than what it stands for. */
+static uint8_t
+exactness(const struct hr_yaml *y, const yaml_event_t *ev)
+{
+	size_t source = ev->end_mark.index - ev->start_mark.index;
+	size_t chars = hr_utf8_count(y->text, y->len);
+	yaml_scalar_style_t style = ev->data.scalar.style;
+
+	if (ev->start_mark.line != ev->end_mark.line)
+		return 0;
+	if (style == YAML_PLAIN_SCALAR_STYLE)
+		return source == chars;
+	if (style == YAML_SINGLE_QUOTED_SCALAR_STYLE || style == YAML_DOUBLE_QUOTED_SCALAR_STYLE)
+		return source == chars + 2 ? 2 : 0;
+	return 0;
+}
+
 static void
 on_scalar(struct parser *p, const yaml_event_t *ev)
 {
@@ -226,6 +219,7 @@ on_scalar(struct parser *p, const yaml_event_t *ev)
 	y->len = ev->data.scalar.length;
 	y->text = hr_strndup(p->arena, (const char *)ev->data.scalar.value, y->len);
 	y->tag = take_tag(p, ev->data.scalar.tag, y->at);
+	y->exact = exactness(y, ev);
 	size_t anchor = add_anchor(p, ev->data.scalar.anchor);
 
 	if (anchor != SIZE_MAX) {
@@ -314,8 +308,7 @@ on_open(struct parser *p, const yaml_event_t *ev, enum hr_yaml_kind kind)
 		.size_before = p->size - 1,
 		.height = 1,
 	};
-	if (as_key) /* not a value */
-		y->reserved = 1;
+	y->is_key = as_key;
 }
 
 static int
@@ -381,9 +374,7 @@ on_close(struct parser *p)
 		a->height = f->height;
 	}
 	raise_height(top(p), f->height + 1);
-	if (f->node->reserved)
-		f->node->reserved = 0; /* was a key */
-	else
+	if (!f->node->is_key)
 		place_value(p, f->node);
 }
 

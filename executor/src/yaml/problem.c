@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "base/utf8.h"
 #include "yaml/internal.h"
 
 struct wording {
@@ -53,6 +54,21 @@ static const struct wording WORDINGS[] = {
 	{ "found invalid", NULL, false, NULL },
 };
 
+/* The place behind n characters of a line. */
+static const char *
+skip_chars(const char *line, size_t len, uint32_t n, size_t *rest)
+{
+	size_t i = 0;
+
+	for (uint32_t code; n && i < len; n--) {
+		size_t k = hr_utf8_next(line + i, len - i, &code);
+
+		i += k ? k : 1;
+	}
+	*rest = len - i;
+	return line + i;
+}
+
 static struct hr_span
 mark_span(const struct hr_file *f, const yaml_mark_t *m)
 {
@@ -62,11 +78,11 @@ mark_span(const struct hr_file *f, const yaml_mark_t *m)
 	size_t len;
 
 	if (at.col == 1 && at.line > 1) {
-		const char *s = hr_yaml_source(f, at.line, 1, &len);
+		const char *s = hr_file_line(f, at.line, &len);
 
 		if (s == f->text + f->len) {
 			at.line--;
-			hr_yaml_source(f, at.line, 1, &len);
+			hr_file_line(f, at.line, &len);
 			at.col = len ? (uint32_t)len : 1;
 		}
 	}
@@ -106,7 +122,7 @@ value_end(const char *line, size_t len, size_t start)
 	size_t end = start;
 
 	for (; end < len; end++) {
-		if (line[end] == '\r' || (line[end] == '#' && line[end - 1] == ' '))
+		if (line[end] == '#' && line[end - 1] == ' ')
 			break;
 		if (in_flow && strchr(",}]", line[end]))
 			break;
@@ -135,8 +151,8 @@ report_second_colon(const struct hr_file *f, struct hr_span at, struct hr_arena 
 		    struct hr_diags *d)
 {
 	size_t len, rest;
-	const char *line = hr_yaml_source(f, at.line, 1, &len);
-	const char *here = hr_yaml_source(f, at.line, at.col, &rest);
+	const char *line = hr_file_line(f, at.line, &len);
+	const char *here = skip_chars(line, len, at.col - 1, &rest);
 	size_t colon = (size_t)(here - line);
 
 	if (!rest || *here != ':')
@@ -147,13 +163,12 @@ report_second_colon(const struct hr_file *f, struct hr_span at, struct hr_arena 
 		return false;
 	size_t end = value_end(line, len, start);
 	size_t indent = strspn(line, " ");
-	size_t stop = len && line[len - 1] == '\r' ? len - 1 : len;
 	struct hr_text t;
 
 	hr_text_init(&t, a);
 	hr_text_putn(&t, line + indent, start - indent);
 	add_quoted(&t, line + start, end - start);
-	hr_text_putn(&t, line + end, stop - end);
+	hr_text_putn(&t, line + end, len - end);
 	struct hr_diag *e = hr_error(d, at, 108, "a value containing ': ' must be quoted");
 
 	hr_help(e, "write: %s", t.s);
@@ -174,8 +189,8 @@ static void
 help_flow(struct hr_diag *e, const struct hr_file *f, struct hr_span at)
 {
 	size_t len, rest;
-	const char *line = hr_yaml_source(f, at.line, 1, &len);
-	const char *here = hr_yaml_source(f, at.line, at.col, &rest);
+	const char *line = hr_file_line(f, at.line, &len);
+	const char *here = skip_chars(line, len, at.col - 1, &rest);
 
 	if (here == line || !rest)
 		return;
