@@ -16,7 +16,6 @@ hr_bind(struct hr_arena *a, const struct hr_graph *g, const struct hr_plugins *p
 				.d = d,
 				.b = b,
 				.incomplete = HR_ARRAY(a, g->n_nodes + 1, bool) };
-	const uint32_t errors = d->n_errors;
 
 	b->graph = g;
 	b->plugins = plugins;
@@ -27,7 +26,7 @@ hr_bind(struct hr_arena *a, const struct hr_graph *g, const struct hr_plugins *p
 	hr_bind_edges(&x);
 	hr_bind_order(&x);
 	hr_bind_shapes(&x);
-	if (d->n_errors == errors) /* what a misspelt input leaves unread is no second fault */
+	if (!d->n_errors) /* what a misspelt input leaves unread is no second fault */
 		hr_bind_unread(&x);
 	return b;
 }

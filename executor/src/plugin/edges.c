@@ -52,6 +52,48 @@ find_port(const struct hop_op *op, uint32_t dir, const char *name)
 
 /* ---- the writer's end ---- */
 
+static bool
+is_same_place(struct hr_span a, struct hr_span b)
+{
+	return a.file == b.file && a.line == b.line && a.col == b.col;
+}
+
+/* The circle that validate saw through this edge, if any.  An edge from an op without outputs is
+ * none, so the circle is not there either: its diagnostic becomes the one about the edge. */
+static struct hr_diag *
+circle_through(const struct hr_binding *x, const struct hr_edge *e)
+{
+	for (struct hr_diag *d = x->d->first; d; d = d->next) {
+		if (d->code != 215)
+			continue;
+		if (is_same_place(d->at, e->source.at))
+			return d;
+		for (const struct hr_note *n = d->notes; n; n = n->next)
+			if (is_same_place(n->at, e->source.at))
+				return d;
+	}
+	return NULL;
+}
+
+static void
+report_no_outputs(const struct hr_binding *x, const struct hr_edge *e, const struct hop_op *op)
+{
+	const struct hr_span at = e->output ? e->output_at : e->source.at;
+	const char *text = hr_printf(x->a, "node '%s': input '%s': %s has no outputs",
+				     node_of(x, e->to)->name.text, e->input.text, op->name);
+	struct hr_diag *d = circle_through(x, e);
+
+	if (d) {
+		d->code = 236;
+		d->at = at;
+		d->text = text;
+		d->notes = d->helps = NULL;
+	} else {
+		d = hr_error(x->d, at, 236, "%s", text);
+	}
+	hr_help(d, "'%s' only takes messages", node_of(x, e->from)->name.text);
+}
+
 static void
 report_output(const struct hr_binding *x, const struct hr_edge *e, const struct hop_op *op)
 {
@@ -61,9 +103,7 @@ report_output(const struct hr_binding *x, const struct hr_edge *e, const struct 
 	struct hr_diag *d;
 
 	if (!names.n) {
-		d = hr_error(x->d, at, 236, "node '%s': input '%s': %s has no outputs",
-			     node_of(x, e->to)->name.text, e->input.text, op->name);
-		hr_help(d, "'%s' can only be read from", writer);
+		report_no_outputs(x, e, op);
 		return;
 	}
 	if (!e->output) {

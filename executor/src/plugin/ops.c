@@ -154,13 +154,13 @@ report_plugins(const struct hr_binding *x)
 			continue;
 		e = hr_error(x->d, p->at, p->code, "plugin '%s' cannot be loaded: %s", p->shown,
 			     p->error);
+		help_lines(e, x->a, p->cure);
 		if (p->path && strcmp(p->path, p->shown) != 0)
 			hr_help(e, "the file is %s", p->path);
 		if (n_users)
 			hr_help(e, "needed by node%s %s: no loaded plugin has %s",
 				n_users > 1 ? "s" : "", users,
 				n_users > 1 ? "their ops" : "its op");
-		help_lines(e, x->a, p->cure);
 	}
 }
 

@@ -3,8 +3,9 @@
  * order.c - nodes so that writers come before readers.
  *
  * A depth-first walk from each node to its writers, in file order, with its own
- * stack: linear in nodes and edges.  Edges with `initial` are not followed.  A
- * circle of other edges can never start; it is reported once, edge by edge.
+ * stack: linear in nodes and edges.  Edges with `initial`, and those from no
+ * known output, are not followed.  A circle of other edges can never start; it
+ * is reported once, edge by edge.
  */
 #include "plugin/binding.h"
 
@@ -48,10 +49,10 @@ next_writer(const struct hr_binding *x, struct visit *v)
 	const struct hr_node *n = &x->g->node[v->node];
 
 	while (v->next < n->first_edge + n->n_edges) {
-		const struct hr_edge *e = &x->g->edge[v->next++];
+		const uint32_t e = v->next++;
 
-		if (e->from != HR_NO_INDEX && !e->initial)
-			return e->from;
+		if (x->b->edge[e].out != HR_NO_INDEX && !x->g->edge[e].initial)
+			return x->b->edge[e].from;
 	}
 	return HR_NO_INDEX;
 }

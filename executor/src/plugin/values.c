@@ -65,6 +65,17 @@ report_bad(const struct hr_binding *x, uint32_t i, const struct hop_param *p,
 		hr_help(e, "%s is in %s: %s", p->name, p->unit, p->doc);
 }
 
+/* An unknown parameter of the node, reported already, that must have been meant as this one. */
+static bool
+is_misspelt(const struct hr_node *n, const struct hop_op *op, const struct hop_param *p)
+{
+	for (uint32_t k = 0; k < n->n_params; k++)
+		if (!find_param(op, n->param[k].name.text) &&
+		    hr_nearest(n->param[k].name.text, &p->name, 1))
+			return true;
+	return false;
+}
+
 static void
 report_missing(const struct hr_binding *x, uint32_t i, const struct hop_param *p)
 {
@@ -72,7 +83,7 @@ report_missing(const struct hr_binding *x, uint32_t i, const struct hop_param *p
 	struct hr_diag *e;
 
 	x->incomplete[i] = true;
-	if (n->params_broken)
+	if (n->params_broken || is_misspelt(n, x->b->node[i].op, p))
 		return;
 	e = hr_error(x->d, n->params_at, 234, "node '%s': %s needs the parameter '%s'",
 		     n->name.text, x->b->node[i].op->name, p->name);
