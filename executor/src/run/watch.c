@@ -12,6 +12,13 @@
 #include "base/clock.h"
 #include "run/super.h"
 
+static bool
+has_ended(const struct hr_super *s, uint32_t node)
+{
+	return hr_load32_acquire(&hr_page_node(s->page, node)->state) >= HR_NODE_ENDED;
+}
+
+/* Grows with every message and with every node that ends: an end on its way is progress, too. */
 static uint64_t
 sum_moved(const struct hr_super *s)
 {
@@ -19,13 +26,9 @@ sum_moved(const struct hr_super *s)
 
 	for (uint32_t i = 0; i < s->plan->n_workers; i++)
 		sum += hr_load_relaxed(&hr_page_worker(s->page, i)->moved);
+	for (uint32_t i = 0; i < s->plan->graph->n_nodes; i++)
+		sum += has_ended(s, i);
 	return sum;
-}
-
-static bool
-has_ended(const struct hr_super *s, uint32_t node)
-{
-	return hr_load32_acquire(&hr_page_node(s->page, node)->state) >= HR_NODE_ENDED;
 }
 
 static const char *
