@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs that go wrong: deaths, crashes, failures, hangs, stalls.  The first line says why."""
+
+import os
+import signal
+
+from base import B0, LIVE, edit, live, numbers
+from holotest import (
+    Skip,
+    balanced,
+    case,
+    contains,
+    equal,
+    main,
+    matches,
+    true,
+    until,
+)
+
+THREE = (
+    "partitions:\n  pa: {process: one, wait: sleep, nodes: [src]}\n"
+    "  pb: {process: two, wait: sleep, nodes: [work]}\n"
+    "  pc: {process: three, wait: sleep, nodes: [sink]}\n"
+)
+NO_SEGV = {"ASAN_OPTIONS": "handle_segv=0:handle_abort=0:allow_user_segv_handler=1"}
+
+
+def started(b, text=LIVE, *args):
+    run = b.go(live(b, text=text), *args)
+    until(lambda: os.path.exists(b.path("mark")), "the graph to run")
+    return run
+
+
+@case
+def a_killed_child_is_named_and_takes_the_graph_down(b):
+    for process in ("one", "two", "three"):
+        run = started(b)
+        pid = run.process_named(process)
+        true(pid, "a child called %s among %s" % (process, run.children()))
+        os.kill(pid, signal.SIGKILL)
+        run.end(1)
+        contains(run.first, process, "first line")
+        contains(run.first, "SIGKILL", "first line")
+        os.unlink(b.path("mark"))
+
+
+@case
+def a_killed_child_of_a_spinning_graph(b):
+    if len(os.sched_getaffinity(0)) < 2:
+        raise Skip("needs 2 CPUs")
+    text = LIVE.replace("  pb: {process: two, wait: $wait, nodes: [work]}\n", "").replace(
+        "pc: {process: three, wait: $wait, nodes: [sink, mark]}",
+        'pc: {process: three, wait: $wait, cpus: "rel:1", nodes: [work, sink, mark]}',
+    ).replace("process: one, wait", 'process: one, cpus: "rel:0", wait').replace(
+        "default: sleep", "default: spin"
+    )
+    for process in ("one", "three"):
+        run = started(b, text)
+        os.kill(run.process_named(process), signal.SIGKILL)
+        run.end(1)
+        contains(run.first, process, "first line")
+        os.unlink(b.path("mark"))
+
+
+@case
+def a_killed_supervisor_takes_its_children_along(b):
+    run = started(b)
+    children = run.children()
+    true(len(children) >= 3, "children: %s" % children)
+    run.send(signal.SIGKILL)
+    run.proc.wait()
+    run.rc = -9
+    run.check_clean(patience=20)
+
+
+@case
+def a_crashing_op_is_named_with_signal_and_message(b):
+    b.write(
+        "b0.yaml",
+        edit(
+            "    op: test/copy\n    inputs: {in: src.out}\n",
+            # One message a call, so that the number is exact.
+            "    op: test/crash\n    params: {at: 500}\n    inputs: {in: {from: src.out, depth: 1}}\n",
+        )
+        + THREE,
+    )
+    run = b.run("b0.yaml", rc=1, env=NO_SEGV)
+    contains(run.first, "work", "first line")
+    contains(run.first, "SIGSEGV", "first line")
+    matches(run.first, r"\b(499|500)\b", "message number in the first line")
+
+
+@case
+def a_crash_outside_process_names_the_call(b):
+    for where in ("open", "start", "stop", "close"):
+        b.write(
+            "b0.yaml",
+            edit("    op: test/copy\n", "    op: test/crash\n    params: {where: %s}\n" % where)
+            + THREE,
+        )
+        run = b.run("b0.yaml", rc=1, env=NO_SEGV)
+        for part in ("work", "SIGSEGV", where):
+            contains(run.first, part, "first line")
+
+
+@case
+def a_crash_in_a_shared_process_is_told_the_same_way(b):
+    b.write("b0.yaml", edit("    op: test/copy\n", "    op: test/crash\n    params: {at: 3}\n"))
+    run = b.run("b0.yaml", rc=1, env=NO_SEGV)
+    contains(run.first, "work", "first line")
+    contains(run.first, "SIGSEGV", "first line")
+
+
+@case
+def a_failing_op_speaks_for_itself(b):
+    text = edit(
+        "    op: test/copy\n    inputs: {in: src.out}\n",
+        "    op: test/fail_at\n    params: {n: 42, text: the oven is cold}\n"
+        "    inputs: {in: {from: src.out, depth: 1}}\n",
+    )
+    for placement in ("", THREE):
+        b.write("b0.yaml", text + placement)
+        run = b.run("b0.yaml", "--out", "out", rc=1)
+        contains(run.first, "the oven is cold", "first line")
+        contains(run.first, "work", "first line")
+        matches(run.err, r"b0.yaml:\d+:\d+", "position in the graph")
+        result = b.result()
+        equal(result.data["exit"]["code"], 1, "exit.code")
+        equal(result.data["exit"]["node"], "work", "exit.node")
+        equal(numbers(b), list(range(41)), "what came before the failure was delivered")
+
+
+@case
+def a_failing_check_says_wanted_and_found(b):
+    b.write(
+        "b0.yaml",
+        "holorun: 1\nplugins: [{path: std}, {path: inject}]\nnodes:\n"
+        "  src: {op: std/sequence, params: {count: 20}}\n"
+        "  bad: {op: inject/order, params: {order: [0, 1, 3, 2]}, inputs: {in: src.out}}\n"
+        "  sink: {op: std/check, inputs: {in: bad.out}}\n",
+    )
+    run = b.run("b0.yaml", rc=1)
+    contains(run.first, "wanted message 2, found 3", "first line")
+    contains(run.first, "sink", "first line")
+
+
+HANG = edit("    op: test/copy\n", "    op: test/hang\n    params: {at: 10, spin: SPIN}\n")
+
+
+@case
+def an_op_that_never_returns_is_named_and_ended_by_the_ladder(b):
+    for spin in ("false", "true"):
+        b.write("b0.yaml", HANG.replace("SPIN", spin) + THREE)
+        run = b.go("b0.yaml", "--stall-timeout", "400ms", "--stop-grace", "500ms")
+        until(lambda: "work" in run.err, "the hanging node to be named")
+        true(run.proc.poll() is None, "it goes on while the op is busy")
+        matches(run.err, r"work.*process", "what hangs")
+        run.send(signal.SIGTERM)
+        run.end(6)
+        for part in ("work", "process", "two"):
+            contains(run.err, part, "message")
+        matches(run.err, r"thread \d+|tid \d+", "thread")
+
+
+@case
+def a_stop_or_close_that_never_returns_is_killed(b):
+    for where in ("stop", "close"):
+        b.write(
+            "b0.yaml",
+            edit("    op: test/copy\n", "    op: test/hang_stop\n    params: {where: %s}\n" % where)
+            + THREE,
+        )
+        run = b.run("b0.yaml", "--stop-grace", "300ms", rc=6)
+        contains(run.first, "work", "first line")
+        contains(run.first, where, "first line")
+        equal(numbers(b), list(range(1000)), "other outputs are complete")
+
+
+@case
+def a_stall_is_reported_with_the_full_edge(b):
+    text = edit("    op: test/seq_sink\n    params: {file: out.txt}\n", "    op: test/stall\n")
+    text = text.replace("{in: work.out}", "{in: {from: work.out, depth: 6}}")
+    for placement in ("", THREE):
+        b.write("b0.yaml", text + placement)
+        run = b.run("b0.yaml", "--stall-timeout", "400ms", "--out", "out", rc=5)
+        contains(run.err, "6/6", "fill of the full edge")
+        contains(run.err, "sink", "who does not take")
+        contains(run.err, "work", "who waits")
+        result = b.result()
+        equal(result.data["exit"]["code"], 5, "exit.code")
+        equal(result.data["exit"]["reason"], "stalled", "exit.reason")
+
+
+@case
+def a_consumer_that_keeps_everything_stalls_by_name(b):
+    b.write(
+        "b0.yaml",
+        edit("    op: test/seq_sink\n    params: {file: out.txt}\n", "    op: test/hog\n"),
+    )
+    run = b.run("b0.yaml", "--stall-timeout", "400ms", rc=5)
+    contains(run.err, "sink", "who keeps them")
+
+
+@case
+def a_deadlock_of_two_branches_is_refused_or_reported(b):
+    # `join` pairs every message with every fifth; the queue in front of it holds too few.
+    b.write(
+        "ring.yaml",
+        "holorun: 1\nplugins: [{path: testops}]\nnodes:\n"
+        "  src: {op: test/seq_source, params: {count: 1000}}\n"
+        "  five: {op: test/need5, inputs: {in: {from: src.out, depth: 8}}}\n"
+        "  join: {op: test/join2, inputs: {a: {from: src.out, depth: 2}, b: {from: five.out, depth: 2}}}\n"
+        "  sink: {op: test/slow, params: {work: 0}, inputs: {in: join.out}}\n",
+    )
+    run = b.run("ring.yaml", "--stall-timeout", "400ms", rc=None)
+    true(run.rc in (2, 5), "refused (2) or reported (5), found %s" % run.rc)
+    matches(run.err, r"depth", "the depth that would suffice")
+    contains(run.err, "src.out", "the edge")
+
+
+@case
+def every_edge_adds_up_after_a_failure(b):
+    b.write(
+        "b0.yaml",
+        edit("    op: test/copy\n", "    op: test/fail_at\n    params: {n: 400}\n") + THREE,
+    )
+    b.run("b0.yaml", "--out", "out", rc=1)
+    for edge in b.result().data["edges"]:
+        balanced(edge)
+
+
+if __name__ == "__main__":
+    main()
