@@ -224,7 +224,7 @@ hr_worker_fail(struct hr_worker *w, struct hr_inst *n, uint32_t kind, uint32_t c
 
 	hr_guard_leave(w);
 	if (n) {
-		f.message = n->page->taken > n->page->filled ? n->page->taken : n->page->filled;
+		f.message = hr_inst_messages(n);
 		f.line = n->fail_code ? n->fail_line : 0;
 		if (n->fail_code)
 			snprintf(f.file, sizeof f.file, "%s", n->fail_file);

@@ -118,7 +118,7 @@ collect_record(struct hr_super *s, uint32_t who)
 	}
 	if (f.kind == HR_FAILURE_SIGNAL)
 		hr_incident_add(s, node, process, f.when_ns,
-				"node '%s' (%s) got SIG%s in %s() at message %llu, process '%s'",
+				"node '%s' (%s) got SIG%s in %s() after %llu messages, process '%s'",
 				s->plan->graph->node[node].name.text, op_of(s, node),
 				signal_name(f.code), call, (unsigned long long)f.message,
 				s->plan->process[process].name);

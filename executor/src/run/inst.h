@@ -160,6 +160,9 @@ void hr_host_snapshot(struct hr_host *h);
 /* window.c [worker]: one look at a node: open the window, call, close it.  Messages moved. */
 uint32_t hr_inst_step(struct hr_inst *n, int64_t now, bool sample);
 void hr_inst_end(struct hr_inst *n, enum hr_node_state as);
+/* How many it has dealt with, those of the present call included: names the message at which it
+ * failed.  Async-signal-safe. */
+uint64_t hr_inst_messages(const struct hr_inst *n);
 /* Supervisor's wish to stop, seen by this worker. */
 void hr_inst_stop(struct hr_inst *n, uint32_t stop);
 

@@ -138,11 +138,9 @@ on_crash(int sig, siginfo_t *info, void *context)
 		dst->code = sig;
 		dst->exit_code = 1;
 		dst->when_ns = hr_mono_ns();
-		if (w && node != HR_NO_NODE) {
-			const struct hr_page_node *n = hr_page_node(w->run_page, node);
-
-			dst->message = n->taken > n->filled ? n->taken : n->filled;
-		}
+		for (uint32_t i = 0; w && i < w->n_inst; i++)
+			if (w->inst[i]->node == node)
+				dst->message = hr_inst_messages(w->inst[i]);
 		/* P1: publishes the record; pairs with P2 in incident.c */
 		hr_store32_release(&dst->kind, HR_FAILURE_SIGNAL);
 	}

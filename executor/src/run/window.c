@@ -225,6 +225,7 @@ close_inputs(struct hr_inst *n, int64_t now, bool sample)
 		if (n->is_sink || sample || now - in->timed_ns >= TIMED_EVERY_NS)
 			time_messages(n, in, taken, now);
 		in_take(in, taken);
+		n->io.in[i].taken = 0;
 		moved += taken;
 	}
 	if (moved)
@@ -283,14 +284,26 @@ close_outputs(struct hr_inst *n)
 		out->loaned -= filled;
 		if (out->loaned)
 			memmove(out->tx, out->tx + filled, out->loaned * sizeof *out->tx);
+		n->io.out[i].filled = 0;
 		moved += filled;
+		if (i == 0 && n->count_left != INT64_MAX)
+			n->count_left -= filled;
 	}
-	if (moved) {
+	if (moved)
 		hr_add_single(&n->page->filled, moved);
-		if (n->count_left != INT64_MAX)
-			n->count_left -= n->io.out[0].filled;
-	}
 	return moved;
+}
+
+uint64_t
+hr_inst_messages(const struct hr_inst *n)
+{
+	uint64_t taken = n->page->taken, filled = n->page->filled;
+
+	for (uint32_t i = 0; i < n->n_in; i++)
+		taken += n->io.in[i].taken;
+	for (uint32_t i = 0; i < n->n_out; i++)
+		filled += n->io.out[i].filled;
+	return taken > filled ? taken : filled;
 }
 
 /* ---- the end of a node --------------------------------------------------------------------- */

@@ -31,45 +31,19 @@ is_here(const struct hr_plan *p, const struct hr_plan_chan *c, uint32_t process)
 	return false;
 }
 
-static uint32_t
-policy_of(const struct hr_plan *p, const struct hr_plan_chan *c, uint32_t reader)
-{
-	/* A gather drops pieces before it copies them (run/gather.c); what it assembled waits. */
-	if (c->gathers != UINT32_MAX)
-		return HMQ_BLOCK;
-	switch (p->edge[c->edge[reader]].when_full) {
-	case HR_FULL_DROP_NEWEST:
-		return HMQ_DROP_NEWEST;
-	case HR_FULL_FAIL:
-		return HMQ_FAIL;
-	case HR_FULL_BLOCK:
-	default:
-		return HMQ_BLOCK;
-	}
-}
-
 static int
-make_chan(struct hr_wiring *w, uint32_t index, bool shared, struct hr_error *err)
+make_chan(struct hr_arena *a, struct hr_wiring *w, uint32_t index, bool shared,
+	  struct hr_error *err)
 {
 	const struct hr_plan *p = w->plan;
 	const struct hr_plan_chan *c = &p->chan[index];
-	struct hmq_reader_config reader[HMQ_MAX_READERS] = { 0 };
-	struct hmq_config cfg = {
-		.slots = c->slots,
-		.align = c->align,
-		.payload_bytes = c->payload_bytes,
-		.n_readers = c->n_readers,
-		.dtype = { c->format.dtype.code, c->format.dtype.bits, c->format.dtype.lanes },
-		.rank = c->format.rank,
-		.reader = reader,
-	};
+	struct hmq_reader_config *reader = HR_ARRAY(a, c->n_readers, struct hmq_reader_config);
+	struct hmq_config cfg;
 	struct hmq_error e = { 0 };
 	char name[64];
 	uint64_t bytes;
 
-	for (uint32_t r = 0; r < c->n_readers && r < HMQ_MAX_READERS; r++)
-		reader[r] = (struct hmq_reader_config){ c->depth[r], policy_of(p, c, r) };
-	memcpy(cfg.dim, c->format.dim, sizeof cfg.dim);
+	hr_plan_chan_config(p, index, reader, &cfg);
 	snprintf(name, sizeof name, "holorun:%s.%u", p->graph->node[c->node].name.text, c->out);
 	bytes = hmq_chan_bytes(&cfg, &e);
 	if (!bytes)
@@ -134,7 +108,7 @@ hr_wire_make(struct hr_arena *a, const struct hr_plan *p, bool all_here, struct 
 	rc = make_descriptors(w, err);
 	for (uint32_t i = 0; i < p->n_chans && !rc; i++)
 		if (all_here || p->chan[i].shared)
-			rc = make_chan(w, i, !all_here, err);
+			rc = make_chan(a, w, i, !all_here, err);
 	if (rc)
 		hr_wire_release(w);
 	return rc;
@@ -158,7 +132,8 @@ hr_wire_fds(struct hr_arena *a, const struct hr_wiring *w, struct hr_wire_fds *o
 }
 
 static int
-attach_chans(struct hr_wiring *w, const struct hr_wire_fds *fds, struct hr_error *err)
+attach_chans(struct hr_arena *a, struct hr_wiring *w, const struct hr_wire_fds *fds,
+	     struct hr_error *err)
 {
 	const struct hr_plan *p = w->plan;
 	struct hmq_error e = { 0 };
@@ -172,7 +147,7 @@ attach_chans(struct hr_wiring *w, const struct hr_wire_fds *fds, struct hr_error
 			continue;
 		}
 		if (!p->chan[i].shared)
-			rc = make_chan(w, i, false, err);
+			rc = make_chan(a, w, i, false, err);
 		else if (hmq_segment_map(&w->chan[i], fds->chan[i], &e))
 			rc = HR_FAIL(err, -e.code, "channel %u: %s", i, e.text);
 		if (rc)
@@ -203,7 +178,7 @@ hr_wire_attach(struct hr_arena *a, const struct hr_plan *p, uint32_t process,
 	if (hr_page_check(w->page, w->page_seg.bytes, p))
 		rc = HR_FAIL(err, EBADMSG, "the run page was made for another plan");
 	else
-		rc = attach_chans(w, fds, err);
+		rc = attach_chans(a, w, fds, err);
 	if (rc)
 		hr_wire_release(w);
 	return rc;
