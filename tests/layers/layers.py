@@ -20,6 +20,7 @@ LIBRARIES = [
     ("hwloc", re.compile(r"hwloc(\.h$|/)")),
     ("fftw", re.compile(r"fftw3\.h$")),
     ("abi", re.compile(r"holorun/op\.h$")),
+    ("embed", re.compile(r"holorun/holorun\.h$")),
     ("holomq", re.compile(r"holomq/holomq\.h$")),
     ("kernels", re.compile(r"hk/")),
 ]
