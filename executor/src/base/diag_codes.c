@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * diag_codes.c - the table of diagnostics, sorted by code.
+ * diag_codes.c - the table of diagnostics, a block for each layer.
  *
  * One row each: code, exit status, title, cause, cure.  Rows are added, never
  * renumbered.
@@ -49,6 +49,7 @@ const struct hr_diag_code hr_diag_codes[] = {
 	  "Remove it, or write it as an escape in double quotes." },
 
 	/* E2xx: the graph (model) */
+	{ 200, 2, "too many nodes", "A graph may have 100000 nodes.", "Split the graph." },
 	{ 201, 2, "language version missing", "Every graph file says which language it is in.",
 	  "Add the line 'holorun: 1'." },
 	{ 202, 2, "language version not understood", "This holorun understands language version 1.",

@@ -187,7 +187,7 @@ hr_build_nodes(struct hr_build *b)
 	uint32_t n = map ? map->n : 0;
 
 	if (n > HR_MAX_GRAPH_NODES) {
-		hr_error(b->diags, p->key_at, 230, "%u nodes are too many; a graph may have %d", n,
+		hr_error(b->diags, p->key_at, 200, "%u nodes are too many; a graph may have %d", n,
 			 HR_MAX_GRAPH_NODES);
 		n = 0;
 	}
