@@ -189,7 +189,6 @@ const struct hr_diag_code hr_diag_codes[] = {
 	  "The folder given with --out cannot be made or written.", "Choose another folder." },
 
 	/* E29x: not in this version */
-	{ 230, 2, "too many nodes", "A graph may have 100000 nodes.", "Split the graph." },
 	{ 290, 2, "key not in this version", "The language has this key, this version does not.",
 	  "Leave it out." },
 	{ 291, 2, "value not in this version",
