@@ -23,15 +23,48 @@ node_of(struct hr_arena *a, struct hr_span at)
 	return hr_strndup(a, path, sizeof(nodes) - 1 + strcspn(path + sizeof(nodes) - 1, "."));
 }
 
+/* A circle is about names alone: what binding finds out about its nodes is news. */
+enum { CIRCLE = 215 };
+
 static void
 wrong_nodes(struct hr_arena *a, const struct hr_diags *d, struct hr_strings *out)
 {
 	for (const struct hr_diag *i = d->first; i; i = i->next) {
-		const char *node = i->severity == HR_ERROR ? node_of(a, i->at) : NULL;
+		const char *node =
+			i->severity == HR_ERROR && i->code != CIRCLE ? node_of(a, i->at) : NULL;
 
 		if (node)
 			hr_strings_add(a, out, node);
 	}
+}
+
+static bool
+has_other_error_at(const struct hr_diags *d, struct hr_span at)
+{
+	for (const struct hr_diag *i = d->first; i; i = i->next)
+		if (i->severity == HR_ERROR && i->code != CIRCLE && i->at.file == at.file &&
+		    i->at.line == at.line && i->at.col == at.col)
+			return true;
+	return false;
+}
+
+/* An edge that cannot be is no part of a circle: the reason why it cannot is enough. */
+static void
+forget_circles(struct hr_diags *d, const struct hr_diags *found)
+{
+	struct hr_diag **at = &d->first, *last = NULL;
+
+	while (*at) {
+		if ((*at)->code == CIRCLE && has_other_error_at(found, (*at)->at)) {
+			*at = (*at)->next;
+			d->n_errors--;
+			d->n_kept--;
+			continue;
+		}
+		last = *at;
+		at = &last->next;
+	}
+	d->last = last;
 }
 
 static void
@@ -47,16 +80,21 @@ copy_diag(struct hr_diags *d, const struct hr_diag *from)
 		hr_help(to, "%s", n->text);
 }
 
-/* Add what binding found, without the nodes that were wrong before. */
+/* Add what binding found, without the nodes that were wrong before and without warnings that may
+ * be nothing but their consequence. */
 static void
 add_findings(struct hr_arena *a, struct hr_diags *d, const struct hr_diags *found)
 {
 	struct hr_strings wrong = { 0 };
+	bool was_wrong = d->n_errors > 0;
 
 	wrong_nodes(a, d, &wrong);
+	forget_circles(d, found);
 	for (const struct hr_diag *i = found->first; i; i = i->next) {
 		const char *node = node_of(a, i->at);
 
+		if (was_wrong && i->severity == HR_WARNING)
+			continue;
 		if (!node || !hr_strings_has(&wrong, node))
 			copy_diag(d, i);
 	}

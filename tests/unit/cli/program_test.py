@@ -131,6 +131,15 @@ class Program(unittest.TestCase):
         self.assertIn("1 error; nothing was started", text)
         self.assertIn("did you mean 'inputs'?", text)
 
+    def test_an_edge_that_cannot_be_is_told_once_and_not_as_a_circle(self):
+        bad = self.write("bad.yaml", GRAPH.replace("in: src.out", "in: sink.out"))
+        text = self.refused(bad)
+        self.assertIn("std/check has no outputs", text)
+        self.assertNotIn("E215", text)
+        self.assertNotIn("warning", text)
+        loop = self.write("loop.yaml", GRAPH.replace("in: src.out", "in: work.out"))
+        self.assertIn("E215", self.refused(loop))
+
     def test_check_is_silent_when_there_is_nothing_to_say(self):
         run = self.call("check", self.graph, self.graph)
         self.assertEqual((run.stdout, run.stderr), ("", ""))
