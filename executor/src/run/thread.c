@@ -106,6 +106,7 @@ hr_thread_place(struct hr_worker *w)
 
 static __thread struct hr_worker *crash_worker;
 static __thread char crash_stack[16384];
+static __thread stack_t crash_before;
 static struct hr_host *crash_host;
 static const int crash_signals[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT };
 
@@ -165,8 +166,11 @@ hr_crash_thread(struct hr_worker *w)
 	/* A stack that ran over cannot hold the handler's frame. */
 	stack_t alt = { .ss_sp = crash_stack, .ss_size = sizeof crash_stack };
 
+	/* What was there before comes back at the end: sanitizers free theirs with the thread. */
 	if (w)
-		sigaltstack(&alt, NULL);
+		sigaltstack(&alt, &crash_before);
+	else
+		sigaltstack(&crash_before, NULL);
 	crash_worker = w;
 }
 
