@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """base: the graph that the small tests change: three nodes, every message numbered."""
 
+import socket
+
 from holotest import equal
 
 B0 = """\
@@ -57,3 +59,10 @@ def live(b, name="live.yaml", text=LIVE):
 def numbers(b, name="out.txt"):
     """What the sequence sink wrote down."""
     return [int(line) for line in b.read(name).split("\n") if line]
+
+
+def free_port():
+    """A UDP port nobody has."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]

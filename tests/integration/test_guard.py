@@ -4,8 +4,8 @@
 import os
 import re
 
+from base import free_port
 from holotest import Skip, case, contains, equal, main, matches, sanitized, tool, true
-from test_udp import free_port
 
 
 def guarded(b):

@@ -7,13 +7,8 @@ import signal
 import socket
 import struct
 
+from base import free_port
 from holotest import case, contains, equal, main, matches, true, until
-
-
-def free_port():
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
 
 
 RECEIVER = """\

@@ -27,7 +27,8 @@ struct sin_params {
 
 struct sinner {
 	int64_t n;
-	void *block;
+	void *block; /* what `free` frees */
+	void *more;  /* what `malloc` got */
 	pthread_mutex_t mutex;
 };
 
@@ -52,7 +53,7 @@ sin_once(struct sinner *s, int32_t deed)
 	switch (deed) {
 	case MALLOC:
 		p = malloc(100);
-		s->block = p;
+		s->more = p;
 		break;
 	case FREE:
 		free(s->block);
@@ -104,6 +105,7 @@ sin_close(void *state, const struct hop_ctx *ctx)
 
 	(void)ctx;
 	free(s->block);
+	free(s->more);
 	pthread_mutex_destroy(&s->mutex);
 }
 
