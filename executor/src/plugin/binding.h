@@ -8,6 +8,7 @@
 #ifndef HR_BINDING_H
 #define HR_BINDING_H
 
+#include "base/text.h"
 #include "plugin/bind.h"
 
 #define HR_NO_INDEX UINT32_MAX
@@ -18,6 +19,7 @@ struct hr_binding {
 	const struct hr_plugins *plugins;
 	struct hr_diags *d;
 	struct hr_bound *b;
+	struct hr_strings op_names; /* of all loaded plugins */
 	bool *incomplete; /* per node: a parameter or input is missing, so not to be shaped */
 };
 
