@@ -14,7 +14,7 @@
 static const char *
 environment(const char *name)
 {
-	return getenv(name);
+	return getenv(name); /* NOLINT(concurrency-mt-unsafe): one thread */
 }
 
 int
@@ -22,6 +22,6 @@ main(int argc, char **argv)
 {
 	if (hr_is_child(argc, argv))
 		return hr_child_main(argc, argv, environment);
-	signal(SIGPIPE, SIG_IGN);
+	(void)signal(SIGPIPE, SIG_IGN);
 	return hr_cli_main(argc, argv, environment);
 }

@@ -283,7 +283,7 @@ set(struct parse *p, struct hr_span at, const struct option *o, const char *got)
 		break;
 	case WHEN:
 	case WHEN_OPT:
-		i = choose(p, at, o, got ? got : "always", whens, 3);
+		i = choose(p, at, o, got, whens, 3);
 		if (i >= 0)
 			*(enum hr_when *)where = (enum hr_when)i;
 		break;
@@ -366,6 +366,8 @@ take_option(struct parse *p, int i)
 		value = p->c->argv[i + 1];
 		used = 2;
 	}
+	if (!value)
+		value = o->kind == WHEN_OPT ? "always" : "";
 	if (o->kind == PLANNED)
 		planned_option(p, i, o);
 	else

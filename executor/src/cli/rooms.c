@@ -18,7 +18,7 @@ node_of(struct hr_arena *a, struct hr_span at)
 	static const char nodes[] = "nodes.";
 	const char *path = hr_span_path(a, at);
 
-	if (strncmp(path, nodes, sizeof(nodes) - 1))
+	if (strncmp(path, nodes, sizeof(nodes) - 1) != 0)
 		return NULL;
 	return hr_strndup(a, path, sizeof(nodes) - 1 + strcspn(path + sizeof(nodes) - 1, "."));
 }
@@ -38,24 +38,36 @@ wrong_nodes(struct hr_arena *a, const struct hr_diags *d, struct hr_strings *out
 	}
 }
 
+/* Is there an error, other than a circle, at the key of this place? */
 static bool
-has_other_error_at(const struct hr_diags *d, struct hr_span at)
+is_wrong_otherwise(struct hr_arena *a, const struct hr_diags *d, struct hr_span at)
 {
+	const char *path = hr_span_path(a, at);
+
 	for (const struct hr_diag *i = d->first; i; i = i->next)
 		if (i->severity == HR_ERROR && i->code != CIRCLE && i->at.file == at.file &&
-		    i->at.line == at.line && i->at.col == at.col)
+		    strcmp(hr_span_path(a, i->at), path) == 0)
 			return true;
 	return false;
 }
 
+static bool
+is_moot(struct hr_arena *a, const struct hr_diag *circle, const struct hr_diags *found)
+{
+	for (const struct hr_note *n = circle->notes; n; n = n->next)
+		if (n->at.line && is_wrong_otherwise(a, found, n->at))
+			return true;
+	return is_wrong_otherwise(a, found, circle->at);
+}
+
 /* An edge that cannot be is no part of a circle: the reason why it cannot is enough. */
 static void
-forget_circles(struct hr_diags *d, const struct hr_diags *found)
+forget_circles(struct hr_arena *a, struct hr_diags *d, const struct hr_diags *found)
 {
 	struct hr_diag **at = &d->first, *last = NULL;
 
 	while (*at) {
-		if ((*at)->code == CIRCLE && has_other_error_at(found, (*at)->at)) {
+		if ((*at)->code == CIRCLE && is_moot(a, *at, found)) {
 			*at = (*at)->next;
 			d->n_errors--;
 			d->n_kept--;
@@ -89,7 +101,7 @@ add_findings(struct hr_arena *a, struct hr_diags *d, const struct hr_diags *foun
 	bool was_wrong = d->n_errors > 0;
 
 	wrong_nodes(a, d, &wrong);
-	forget_circles(d, found);
+	forget_circles(a, d, found);
 	for (const struct hr_diag *i = found->first; i; i = i->next) {
 		const char *node = node_of(a, i->at);
 

@@ -16,7 +16,8 @@
 bool
 hr_cli_wants_color(const struct hr_cli *c)
 {
-	const char *term = getenv("TERM"), *no_color = getenv("NO_COLOR");
+	const char *term = getenv("TERM");         /* NOLINT(concurrency-mt-unsafe): one thread */
+	const char *no_color = getenv("NO_COLOR"); /* NOLINT(concurrency-mt-unsafe): one thread */
 
 	if (c->color != HR_AUTO)
 		return c->color == HR_ALWAYS;
@@ -29,8 +30,8 @@ void
 hr_cli_say(const char *text)
 {
 	/* When stderr is gone there is nowhere left to complain. */
-	fputs(text, stderr);
-	fflush(stderr);
+	(void)fputs(text, stderr);
+	(void)fflush(stderr);
 }
 
 int
@@ -40,7 +41,8 @@ hr_cli_result(const char *text, int exit_code)
 		return exit_code;
 	if (errno == EPIPE)
 		return exit_code;
-	fprintf(stderr, "holorun: standard output cannot be written: %s\n", strerror(errno));
+	(void)fprintf(stderr, "holorun: standard output cannot be written: %s\n",
+		      strerrordesc_np(errno));
 	return exit_code ? exit_code : 3;
 }
 

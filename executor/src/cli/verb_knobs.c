@@ -28,7 +28,7 @@ found(struct uses *u, const char *name, size_t n, struct hr_span at)
 	for (uint32_t i = 0; i < u->graph->n_knobs; i++) {
 		const char *k = u->graph->knob[i].name.text;
 
-		if (strncmp(k, name, n) || k[n])
+		if (strncmp(k, name, n) != 0 || k[n])
 			continue;
 		if (!u->of[i].n++)
 			u->of[i].first = at;

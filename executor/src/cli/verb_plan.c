@@ -25,7 +25,7 @@ hr_verb_plan(struct hr_cli *c)
 	return hr_cli_result(hr_plan_text(c->arena, r.plan), 0);
 }
 
-static const char NOT_CHECKED[] = "operators, ports, parameters, formats, placement";
+static const char not_checked[] = "operators, ports, parameters, formats, placement";
 
 /* The diagnostics as JSON with one more member. */
 static const char *
@@ -35,7 +35,7 @@ with_not_checked(struct hr_arena *a, const char *json)
 
 	if (!o)
 		return json;
-	cJSON_AddStringToObject(o, "not_checked", NOT_CHECKED);
+	cJSON_AddStringToObject(o, "not_checked", not_checked);
 	return hr_json_text(a, o, true);
 }
 
@@ -75,7 +75,7 @@ hr_verb_check(struct hr_cli *c)
 	if (c->format != HR_AS_JSON) {
 		if (c->no_plugins)
 			hr_cli_say(hr_printf(c->arena, "not checked (--no-plugins): %s\n",
-					     NOT_CHECKED));
+					     not_checked));
 		return code;
 	}
 	const char *json = hr_diags_json(c->diags, c->arena);

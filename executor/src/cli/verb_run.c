@@ -23,11 +23,11 @@ check_out_dir(struct hr_cli *c)
 
 	if (!stat(dir, &st)) {
 		if (!S_ISDIR(st.st_mode))
-			why = strerror(ENOTDIR);
+			why = strerrordesc_np(ENOTDIR);
 		else if (access(dir, W_OK | X_OK))
-			why = strerror(errno);
+			why = strerrordesc_np(errno);
 	} else if (errno != ENOENT) {
-		why = strerror(errno);
+		why = strerrordesc_np(errno);
 	} else {
 		char *parent = hr_strdup(c->arena, dir);
 		size_t n = strlen(parent);
@@ -40,7 +40,7 @@ check_out_dir(struct hr_cli *c)
 			slash[slash == parent] = '\0';
 		if (access(slash ? parent : ".", W_OK | X_OK))
 			why = hr_printf(c->arena, "it does not exist and cannot be made: %s",
-					strerror(errno));
+					strerrordesc_np(errno));
 	}
 	if (why)
 		hr_error(c->diags, HR_NOWHERE, 284, "--out %s: %s", dir, why);
@@ -57,7 +57,7 @@ wants_progress(const struct hr_cli *c)
 static void
 say_line(const char *line)
 {
-	fprintf(stderr, "%s\n", line);
+	(void)fprintf(stderr, "%s\n", line);
 }
 
 static int

@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "report/numbers.h"
 
-static const char HEAD[] =
+static const char head_line[] =
 	"kind,name,messages,sent,lost,left,abandoned,depth_messages,max_queued_messages,"
 	"age_p50_ns,age_p99_ns,age_p999_ns,age_max_ns,tail_p50_ns,tail_p99_ns,tail_p999_ns,"
 	"tail_max_ns,samples,sampled,calls,taken_messages,filled_messages,working_percent,"
@@ -82,7 +82,7 @@ hr_report_csv(struct hr_arena *a, const struct hr_report *r)
 	struct hr_text t;
 
 	hr_text_init(&t, a);
-	hr_text_puts(&t, HEAD);
+	hr_text_puts(&t, head_line);
 	if (!r->outcome->page)
 		return t.s;
 	n = hr_numbers_make(a, r->plan, r->outcome);

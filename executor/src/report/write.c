@@ -28,7 +28,8 @@ hr_report_write(struct hr_arena *a, const struct hr_report *r, const char *dir, 
 	int rc = 0;
 
 	if (mkdir(dir, 0777) && errno != EEXIST) {
-		hr_error(d, HR_NOWHERE, 391, "folder %s cannot be made: %s", dir, strerror(errno));
+		hr_error(d, HR_NOWHERE, 391, "folder %s cannot be made: %s", dir,
+			 strerrordesc_np(errno));
 		return -1;
 	}
 	rc |= write_one(a, dir, "result.json", hr_report_json(a, r), d);
