@@ -117,11 +117,11 @@ collect_record(struct hr_super *s, uint32_t who)
 		return;
 	}
 	if (f.kind == HR_FAILURE_SIGNAL)
-		hr_incident_add(s, node, process, f.when_ns,
-				"node '%s' (%s) got SIG%s in %s() after %llu messages, process '%s'",
-				s->plan->graph->node[node].name.text, op_of(s, node),
-				signal_name(f.code), call, (unsigned long long)f.message,
-				s->plan->process[process].name);
+		hr_incident_add(
+			s, node, process, f.when_ns,
+			"node '%s' (%s) got SIG%s in %s() after %llu messages, process '%s'",
+			s->plan->graph->node[node].name.text, op_of(s, node), signal_name(f.code),
+			call, (unsigned long long)f.message, s->plan->process[process].name);
 	else if (f.call == HR_CALL_PROCESS)
 		hr_incident_add(s, node, process, f.when_ns,
 				"node '%s' (%s) failed after %llu messages: %s%s",
@@ -172,14 +172,20 @@ static void
 collect_consequences(struct hr_super *s)
 {
 	const struct hr_graph *g = s->plan->graph;
+	uint64_t cause_ns = s->out->first->when_ns;
 
 	for (uint32_t i = 0; i < g->n_nodes; i++) {
 		const struct hr_page_node *n = hr_page_node(s->page, i);
+		uint64_t when_ns = hr_load_relaxed(&n->end_ns);
 
-		if (hr_load32_acquire(&n->state) == HR_NODE_LOST)
-			hr_incident_add(s, i, HR_NO_NODE, hr_load_relaxed(&n->end_ns),
-					"node '%s' lost the writer of an input and ended",
-					g->node[i].name.text);
+		if (hr_load32_acquire(&n->state) != HR_NODE_LOST)
+			continue;
+		/* A peer sees the death by its mutex, before the kernel has reaped the process. */
+		if (when_ns < cause_ns)
+			when_ns = cause_ns;
+		hr_incident_add(s, i, HR_NO_NODE, when_ns,
+				"node '%s' lost the writer of an input and ended",
+				g->node[i].name.text);
 	}
 }
 
