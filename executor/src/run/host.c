@@ -41,6 +41,19 @@ hr_control_fail(struct hr_host *h, uint32_t kind, uint32_t node, uint32_t call, 
 	hr_page_fail(h->wiring->page, h->plan->n_workers + process, &f);
 }
 
+/* For the crash handler here, and for the supervisor, which names what does not return. */
+static void
+set_call(struct hr_host *h, uint32_t node, uint32_t call)
+{
+	struct hr_page_process *p =
+		hr_page_process(h->wiring->page, h->process == UINT32_MAX ? 0 : h->process);
+
+	h->in_node = node;
+	h->in_call = call;
+	hr_store32_relaxed(&p->in_node, node);
+	hr_store32_relaxed(&p->in_call, call);
+}
+
 static int
 open_ops(struct hr_host *h)
 {
@@ -48,8 +61,7 @@ open_ops(struct hr_host *h)
 		struct hr_inst *n = &h->inst[i];
 		int rc;
 
-		h->in_node = n->node;
-		h->in_call = HR_CALL_OPEN;
+		set_call(h, n->node, HR_CALL_OPEN);
 		n->fail_code = 0;
 		rc = n->op->open ? n->op->open(n->state_mem, &n->ctx) : 0;
 		if (rc < 0) {
@@ -58,8 +70,7 @@ open_ops(struct hr_host *h)
 			return rc;
 		}
 		n->opened = true;
-		h->in_node = HR_NO_NODE;
-		h->in_call = HR_CALL_NONE;
+		set_call(h, HR_NO_NODE, HR_CALL_NONE);
 	}
 	return 0;
 }
@@ -252,15 +263,13 @@ hr_host_close(struct hr_host *h)
 
 		if (!n->opened || !n->op->close)
 			continue;
-		h->in_node = n->node;
-		h->in_call = HR_CALL_CLOSE;
+		set_call(h, n->node, HR_CALL_CLOSE);
 		n->fail_code = 0;
 		n->op->close(n->state_mem, &n->ctx);
 		if (n->fail_code)
 			hr_control_fail(h, HR_FAILURE_ERROR, n->node, HR_CALL_CLOSE, n->fail_code,
 					1, n->fail_text);
-		h->in_node = HR_NO_NODE;
-		h->in_call = HR_CALL_NONE;
+		set_call(h, HR_NO_NODE, HR_CALL_NONE);
 		n->opened = false;
 	}
 	hr_host_snapshot(h);

@@ -353,6 +353,36 @@ give_up_threads(struct hr_super *s)
 	s->over = true;
 }
 
+/* True if the control thread of a process is in some op's open() or close(). */
+static bool
+blame_control(struct hr_super *s, const struct hr_child_proc *child)
+{
+	const struct hr_page_process *p = hr_page_process(s->page, child->process);
+	uint32_t node = hr_load32_relaxed(&p->in_node), call = hr_load32_relaxed(&p->in_call);
+
+	if (call == HR_CALL_NONE || call > HR_CALL_CLOSE || node >= s->plan->graph->n_nodes)
+		return false;
+	hr_incident_add(s, node, child->process, (uint64_t)s->now,
+			"node '%s' did not return from %s() in %.3g s (process %s, thread %d): "
+			"killed",
+			node_name(s, node), hr_call_name[call], (double)s->grace_ns / 1e9,
+			s->plan->process[child->process].name, (int)child->pid);
+	return true;
+}
+
+static void
+blame_child(struct hr_super *s, const struct hr_child_proc *child, uint32_t worker)
+{
+	if (blame_control(s, child))
+		return;
+	if (worker != UINT32_MAX)
+		blame(s, worker);
+	else
+		hr_incident_add(s, HR_NO_NODE, child->process, (uint64_t)s->now,
+				"process '%s' did not close in %.3g s: killed",
+				s->plan->process[child->process].name, (double)s->grace_ns / 1e9);
+}
+
 static void
 kill_laggards(struct hr_super *s, bool only_busy)
 {
@@ -376,13 +406,7 @@ kill_laggards(struct hr_super *s, bool only_busy)
 		}
 		if (worst == UINT32_MAX && only_busy)
 			continue;
-		if (worst != UINT32_MAX)
-			blame(s, worst);
-		else
-			hr_incident_add(s, HR_NO_NODE, child->process, (uint64_t)s->now,
-					"process '%s' did not close in %.3g s: killed",
-					s->plan->process[child->process].name,
-					(double)s->grace_ns / 1e9);
+		blame_child(s, child, worst);
 		hr_spawn_kill(s, child);
 	}
 	if (!s->exit_code) {

@@ -162,7 +162,9 @@ struct hr_page_process {   /* its control thread writes */
 	uint32_t pid;
 	uint64_t cpu_ns; /* user + system, at its end */
 	uint64_t max_rss_bytes;
-	uint64_t pad[4];
+	uint32_t in_node; /* node whose open or close is being called, if in_call says so */
+	uint32_t in_call; /* enum hr_call */
+	uint64_t pad[3];
 };
 
 struct hr_page {
