@@ -152,6 +152,33 @@ pick(const struct hr_binding *x, const struct hr_node *n, const struct hr_offers
 	return NULL;
 }
 
+/* What the ABI describes and this version does not do. */
+static bool
+is_supported(const struct hr_binding *x, const struct hr_node *n, const struct hop_op *op)
+{
+	struct hr_diag *e;
+
+	if (op->axes.count) {
+		e = hr_error(x->d, n->op.at, 291,
+			     "node '%s': %s is called in tiles, which is not in this version",
+			     n->name.text, op->name);
+		hr_help(e, "its axis '%s': %s", op->axes.at[0].name, op->axes.at[0].doc);
+		return false;
+	}
+	for (uint32_t i = 0; i < op->ports.count; i++) {
+		const struct hop_port *p = &op->ports.at[i];
+
+		if (p->mem & HOP_MEM_HOST)
+			continue;
+		hr_error(x->d, n->op.at, 291,
+			 "node '%s': '%s' of %s takes no host memory; device memory is not in this "
+			 "version",
+			 n->name.text, p->name, op->name);
+		return false;
+	}
+	return true;
+}
+
 static void
 bind_node(const struct hr_binding *x, uint32_t i)
 {
@@ -175,7 +202,7 @@ bind_node(const struct hr_binding *x, uint32_t i)
 	if (!twins_agree(x, n, &c))
 		return;
 	o = pick(x, n, &c, bn);
-	if (!o)
+	if (!o || !is_supported(x, n, o->op))
 		return;
 	bn->op = o->op;
 	bn->plugin = o->plugin;

@@ -201,9 +201,21 @@ static const struct hop_op odd = { .size = sizeof odd,
 				   .params_size = sizeof(struct n_params),
 				   .shape = shape_default_n,
 				   .process = idle };
+static const struct hop_axis axes[] = { { "row", "along rows", 0, 0, 0, 0, 0, 0, 0, 0 } };
+static const struct hop_op tiled = { .size = sizeof tiled,
+				     .name = "t/tiled",
+				     .doc = "An op.",
+				     .ports = HOP_TABLE(p_out),
+				     .axes = HOP_TABLE(axes),
+				     .shape = shape_f32,
+				     .process = idle };
+static const struct hop_port p_device[] = {
+	{ "out", "an output", HOP_OUT, 0, HOP_MEM_PINNED, 1, 0, 0, 0, 0 },
+};
+OP(device, "t/device", p_device, shape_f32);
 static const struct hop_op *const ops[] = {
-	&f32, &c32,   &to_f64, &take_f64, &add,   &pass, &own,  &grow, &silent,
-	&lie, &need0, &huge,   &bare,     &split, &host, &sink, &odd,
+	&f32,   &c32,  &to_f64, &take_f64, &add,  &pass, &own, &grow,  &silent, &lie,
+	&need0, &huge, &bare,   &split,    &host, &sink, &odd, &tiled, &device,
 };
 
 #endif

@@ -208,6 +208,20 @@ an_array_of_outputs_is_not_in_this_version(void **state)
 }
 
 static void
+tiles_and_device_memory_are_not_in_this_version(void **state)
+{
+	(void)state;
+	bind("  s: {op: t/tiled}\n  k: {op: t/sink, inputs: {in: s}}\n");
+	rig_error_at(&r, 291, "t/tiled");
+	rig_says(&r, "called in tiles");
+	rig_fini(&r);
+	rig_init(&r);
+	bind("  s: {op: t/device}\n  k: {op: t/sink, inputs: {in: s}}\n");
+	rig_error_at(&r, 291, "t/device");
+	rig_says(&r, "'out' of t/device takes no host memory");
+}
+
+static void
 a_node_behind_a_refused_one_is_not_shaped(void **state)
 {
 	(void)state;
@@ -246,6 +260,7 @@ main(void)
 		T(a_message_above_the_limit_is_refused),
 		T(shape_has_no_host_to_lean_on),
 		T(an_array_of_outputs_is_not_in_this_version),
+		T(tiles_and_device_memory_are_not_in_this_version),
 		T(a_node_behind_a_refused_one_is_not_shaped),
 		T(a_gather_that_cannot_be_is_underlined),
 	};
