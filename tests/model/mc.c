@@ -260,18 +260,47 @@ mc_store(struct mc_atomic *a, uint64_t value, enum mc_order order)
 
 /* A read-modify-write sees the last value and goes on with its release sequence. */
 static uint64_t
+replace_last(int at, uint64_t value, enum mc_order order)
+{
+	int last = word[at].n - 1;
+
+	mine()->at[at] = last;
+	if (order == MC_ACQUIRE)
+		join(mine(), &word[at].v[last].view);
+	append(at, value, order == MC_RELEASE);
+	join(&word[at].v[last + 1].view, &word[at].v[last].view);
+	return word[at].v[last].value;
+}
+
+static uint64_t
 modify(struct mc_atomic *a, uint64_t and_mask, uint64_t or_mask, uint64_t add, enum mc_order order)
 {
-	struct value before;
+	step();
+	return replace_last(a->at, ((last_value(a->at) & and_mask) | or_mask) + add, order);
+}
+
+bool
+mc_cas(struct mc_atomic *a, uint64_t *expected, uint64_t value, enum mc_order success,
+       enum mc_order failure)
+{
+	int at = a->at, last, can[MAX_VALUES], n = 0, pick;
 
 	step();
-	before = word[a->at].v[word[a->at].n - 1];
-	mine()->at[a->at] = word[a->at].n - 1;
-	if (order == MC_ACQUIRE)
-		join(mine(), &before.view);
-	append(a->at, ((before.value & and_mask) | or_mask) + add, order == MC_RELEASE);
-	join(&word[a->at].v[word[a->at].n - 1].view, &before.view);
-	return before.value;
+	last = word[at].n - 1;
+	/* The newest first; an old value equal to *expected is neither success nor failure. */
+	for (int i = last; i >= mine()->at[at]; i--)
+		if (i == last || word[at].v[i].value != *expected)
+			can[n++] = i;
+	pick = can[choose(n)];
+	if (pick == last && word[at].v[pick].value == *expected) {
+		replace_last(at, value, success);
+		return true;
+	}
+	mine()->at[at] = pick;
+	if (failure == MC_ACQUIRE)
+		join(mine(), &word[at].v[pick].view);
+	*expected = word[at].v[pick].value;
+	return false;
 }
 
 uint64_t
@@ -341,6 +370,20 @@ mc_read(struct mc_plain *p)
 	mc_check(has_seen(plain[p->at].writer, plain[p->at].written), "data race: write, read");
 	plain[p->at].read[current] = mine()->clock[current];
 	return p->value;
+}
+
+uint64_t
+mc_glance(const struct mc_plain *p, int *when)
+{
+	*when = ++mine()->clock[current];
+	return p->value;
+}
+
+void
+mc_confirm(struct mc_plain *p, int when)
+{
+	mc_check(has_seen(plain[p->at].writer, plain[p->at].written), "data race: write, read");
+	plain[p->at].read[current] = when;
 }
 
 void

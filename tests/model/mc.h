@@ -45,7 +45,16 @@ uint64_t mc_add(struct mc_atomic *a, uint64_t value, enum mc_order order);
 uint64_t mc_or(struct mc_atomic *a, uint64_t value, enum mc_order order);
 uint64_t mc_and(struct mc_atomic *a, uint64_t value, enum mc_order order);
 
+/* Strong compare-and-swap: true when a held *expected.  It then saw the last value; a failure may
+ * have seen any value a load might, which is stored to *expected. */
+bool mc_cas(struct mc_atomic *a, uint64_t *expected, uint64_t value, enum mc_order success,
+	    enum mc_order failure);
+
 uint64_t mc_read(struct mc_plain *p);
+/* A look that counts only if it is confirmed: *when is the moment, mc_confirm makes it a read made
+ * then.  For what is read first and validated by a swap. */
+uint64_t mc_glance(const struct mc_plain *p, int *when);
+void mc_confirm(struct mc_plain *p, int when);
 void mc_write(struct mc_plain *p, uint64_t value);
 
 /* futex: sleep if the word still holds value; wake all who sleep on it.  When every thread that

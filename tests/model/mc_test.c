@@ -135,6 +135,75 @@ of_two_modifications_the_second_sees_the_first(void **state)
 }
 
 static void
+swap_first(void)
+{
+	uint64_t expected = 0;
+
+	seen[0] = mc_cas(&x, &expected, 1, MC_RELEASE, MC_RELAXED);
+	mc_check(seen[0] || expected == 2, "failed though it held what was expected");
+}
+
+static void
+swap_second(void)
+{
+	uint64_t expected = 0;
+
+	seen[1] = mc_cas(&x, &expected, 2, MC_RELEASE, MC_RELAXED);
+	mc_check(seen[1] || expected == 1, "failed though it held what was expected");
+}
+
+static void
+one_has_won(void)
+{
+	mc_check(seen[0] + seen[1] == 1, "not exactly one swap succeeded");
+	mc_check(mc_load(&x, MC_RELAXED) == (seen[0] ? 1 : 2), "the loser's value is there");
+	has_seen_it |= 1 << seen[0];
+}
+
+static void
+of_two_swaps_exactly_one_wins(void **state)
+{
+	(void)state;
+	assert_null(explore_two(swap_first, swap_second, one_has_won).bug);
+	assert_int_equal(has_seen_it, 3);
+}
+
+static void
+write_and_swap(void)
+{
+	uint64_t expected = 0;
+
+	mc_write(&data, 1);
+	mc_assume(mc_cas(&x, &expected, 1, store_order, MC_RELAXED));
+}
+
+static void
+fail_to_swap_and_read(void)
+{
+	uint64_t expected = 0;
+
+	if (mc_cas(&x, &expected, 2, MC_RELAXED, load_order))
+		return;
+	seen[0] = mc_read(&data);
+	has_seen_it = 1;
+}
+
+static void
+a_failed_swap_is_a_load_with_its_order(void **state)
+{
+	(void)state;
+	store_order = MC_RELEASE;
+	load_order = MC_ACQUIRE;
+	assert_null(explore_two(write_and_swap, fail_to_swap_and_read, nothing).bug);
+	assert_true(has_seen_it);
+	load_order = MC_RELAXED;
+	assert_non_null(explore_two(write_and_swap, fail_to_swap_and_read, nothing).bug);
+	store_order = MC_RELAXED;
+	load_order = MC_ACQUIRE;
+	assert_non_null(explore_two(write_and_swap, fail_to_swap_and_read, nothing).bug);
+}
+
+static void
 load_twice(void)
 {
 	seen[0] = mc_load(&x, MC_RELAXED);
@@ -225,6 +294,8 @@ main(void)
 		cmocka_unit_test(a_relaxed_hand_over_is_a_race),
 		cmocka_unit_test(both_threads_may_miss_the_others_store),
 		cmocka_unit_test(of_two_modifications_the_second_sees_the_first),
+		cmocka_unit_test(of_two_swaps_exactly_one_wins),
+		cmocka_unit_test(a_failed_swap_is_a_load_with_its_order),
 		cmocka_unit_test(one_word_never_goes_back),
 		cmocka_unit_test(a_sleeper_nobody_wakes_is_reported),
 		cmocka_unit_test(death_comes_before_any_step_and_is_seen_after_all_others),

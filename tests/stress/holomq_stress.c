@@ -17,6 +17,7 @@ struct end {
 	struct hmq_reader *r;
 	struct hmq_waiter *mine; /* NULL: spin */
 	uint64_t got;
+	uint64_t last; /* drop_oldest: the number after the last that came */
 };
 
 /* Sleep unless something is there by now. */
@@ -178,6 +179,90 @@ processes_that_sleep(void **state)
 	run_depths(1, 1);
 }
 
+/* ---- drop_oldest ------------------------------------------------------------------------ */
+
+static int
+read_the_newest_to_the_end(struct end *e)
+{
+	uint32_t random = seed + 2;
+	uint64_t want = 0;
+
+	while (hmq_reader_state(e->r) == HMQ_OPEN) {
+		int32_t n = load_take_newer(e->r, &want, &random);
+
+		if (n < 0)
+			return 1;
+		e->got += (uint64_t)n;
+		if (n == 0)
+			doze_reader(e);
+		else if (load_random(&random) % 8 == 0)
+			sched_yield();
+	}
+	/* What is proven besides order: the newest arrived, and the transport counted the same. */
+	e->last = want;
+	return hmq_reader_state(e->r) != HMQ_ENDED;
+}
+
+static void *
+newest_main(void *arg)
+{
+	return (void *)(intptr_t)read_the_newest_to_the_end(arg);
+}
+
+static void
+run_oldest(uint32_t depth)
+{
+	const struct hmq_reader_config readers[] = { { depth, HMQ_DROP_OLDEST },
+						     { 3, HMQ_DROP_OLDEST } };
+	struct hmq_edge_stat s;
+	struct hmq_error err;
+	struct end end[2] = { { 0 } };
+	struct hmq_peer to_readers[2];
+	pthread_t thread[2];
+	struct nest n;
+	struct rig rig;
+
+	nest_open(&n);
+	rig_open(&rig, HMQ_SEG_SHARED, LOAD_WINDOW + depth + 3 + 2 * LOAD_WINDOW, readers, 2);
+	hmq_writer_free(rig.w);
+	/* One sleeps, one spins. */
+	to_readers[0] = (struct hmq_peer){ .waiter = n.reader, .event_fd = -1 };
+	to_readers[1] = rig_no_peer;
+	assert_int_equal(hmq_writer_open(&rig.w, &rig.seg, to_readers, &err), 0);
+	for (int i = 0; i < 2; i++) {
+		end[i].r = rig.r[i];
+		end[i].mine = i == 0 ? n.reader : NULL;
+		assert_int_equal(pthread_create(&thread[i], NULL, newest_main, &end[i]), 0);
+	}
+	write_for_a_while(&rig, NULL);
+	for (int i = 0; i < 2; i++) {
+		void *rc = NULL;
+
+		assert_int_equal(pthread_join(thread[i], &rc), 0);
+		assert_null(rc);
+		assert_int_equal(end[i].last, rig.next);
+		assert_int_equal(hmq_chan_stat(&rig.seg, (uint32_t)i, &s), 0);
+		assert_int_equal(s.sent, rig.next);
+		assert_int_equal(s.received, end[i].got);
+		assert_int_equal(s.lost, rig.next - end[i].got);
+		assert_int_equal(s.queued, 0);
+	}
+	assert_int_equal(hmq_writer_is_idle(rig.w), 1);
+	print_message("drop_oldest, depth %u: %llu messages, %llu and %llu taken\n", depth,
+		      (unsigned long long)rig.next, (unsigned long long)end[0].got,
+		      (unsigned long long)end[1].got);
+	rig_close(&rig);
+	nest_close(&n);
+}
+
+static void
+readers_that_drop_the_oldest(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(depths) / sizeof(depths[0]); i++)
+		run_oldest(depths[i]);
+}
+
 int
 main(void)
 {
@@ -186,6 +271,7 @@ main(void)
 		cmocka_unit_test(processes_that_sleep),
 		cmocka_unit_test(threads_that_spin),
 		cmocka_unit_test(threads_that_sleep),
+		cmocka_unit_test(readers_that_drop_the_oldest),
 	};
 
 	alarm(100); /* the watchdog */

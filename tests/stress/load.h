@@ -66,6 +66,43 @@ load_now_ns(void)
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
+static inline void
+load_give_back(struct hmq_reader *r, const struct hmq_rx *rx, uint32_t n, uint32_t *random)
+{
+	if (load_random(random) % 2) {
+		hmq_take(r, rx, n);
+		return;
+	}
+	hmq_advance(r, n);
+	for (uint32_t i = n; i > 0; i--)
+		hmq_release(r, &rx[i - 1], 1);
+}
+
+/* Take one window of a reader that may miss messages, in two parts, give back from the front, at
+ * times not all of it; *want becomes the number after the last.  How many, or -1. */
+static inline int32_t
+load_take_newer(struct hmq_reader *r, uint64_t *want, uint32_t *random)
+{
+	struct hmq_rx rx[LOAD_WINDOW];
+	uint32_t first = load_random(random) % LOAD_WINDOW;
+	int32_t n = hmq_peek(r, 0, rx, first);
+	int32_t more = n < 0 ? n : hmq_peek(r, (uint32_t)n, rx + n, LOAD_WINDOW - (uint32_t)n);
+
+	if (more < 0)
+		return -1;
+	n += more;
+	if (n > 1 && load_random(random) % 4 == 0)
+		n--;
+	for (int32_t i = 0; i < n; i++) {
+		if (rx[i].head->frame < *want || !load_is_good(&rx[i], rx[i].head->frame))
+			return -1;
+		*want = rx[i].head->frame + 1;
+	}
+	if (n > 0)
+		load_give_back(r, rx, (uint32_t)n, random);
+	return n;
+}
+
 /* Take one window and check it; how many, or -1 at the first fault. */
 static inline int32_t
 load_take(struct hmq_reader *r, uint64_t *want, uint32_t *random)
@@ -78,13 +115,7 @@ load_take(struct hmq_reader *r, uint64_t *want, uint32_t *random)
 			return -1;
 	if (n <= 0)
 		return n;
-	if (load_random(random) % 2) {
-		hmq_take(r, rx, (uint32_t)n);
-	} else {
-		hmq_advance(r, (uint32_t)n);
-		for (int32_t i = n; i > 0; i--)
-			hmq_release(r, &rx[i - 1], 1);
-	}
+	load_give_back(r, rx, (uint32_t)n, random);
 	return n;
 }
 

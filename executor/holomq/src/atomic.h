@@ -98,6 +98,20 @@ hmq_and_relaxed_u32(uint32_t *p, uint32_t v)
 	return __atomic_fetch_and(p, v, __ATOMIC_RELAXED);
 }
 
+/* Compare and swap: 1 when *p held *expected and is now `to`; else 0 and *expected is what it held.
+ */
+static inline int
+hmq_cas_acquire_u64(uint64_t *p, uint64_t *expected, uint64_t to)
+{
+	return __atomic_compare_exchange_n(p, expected, to, 0, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE);
+}
+
+static inline int
+hmq_cas_release_u64(uint64_t *p, uint64_t *expected, uint64_t to)
+{
+	return __atomic_compare_exchange_n(p, expected, to, 0, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+}
+
 /* NOLINTEND(readability-non-const-parameter) */
 
 #endif /* HMQ_ATOMIC_H */

@@ -71,6 +71,8 @@ hmq_layout_digest(void)
 		sizeof(struct hmq_row),
 		offsetof(struct hmq_row, head),
 		offsetof(struct hmq_row, free_tail),
+		offsetof(struct hmq_row, claimed),
+		offsetof(struct hmq_row, skipped),
 		offsetof(struct hmq_row, closed),
 		offsetof(struct hmq_row, tail),
 		offsetof(struct hmq_row, ended),
@@ -112,11 +114,8 @@ check_reader(uint32_t index, uint32_t depth, uint32_t policy, struct hmq_error *
 	if (depth < 1 || depth > HMQ_MAX_SLOTS)
 		return hmq_fail(err, EINVAL, "reader %u, depth: wanted 1 to %u, found %u", index,
 				HMQ_MAX_SLOTS, depth);
-	if (policy == HMQ_DROP_OLDEST)
-		return hmq_fail(err, ENOTSUP, "reader %u: drop_oldest is not in this version",
-				index);
 	if (policy > HMQ_DROP_OLDEST)
-		return hmq_fail(err, EINVAL, "reader %u, policy: wanted 0 to 2, found %u", index,
+		return hmq_fail(err, EINVAL, "reader %u, policy: wanted 0 to 3, found %u", index,
 				policy);
 	return 0;
 }

@@ -65,17 +65,20 @@ struct hmq_shared_desc { /* written by hmq_chan_format, afterwards by nobody */
 
 struct hmq_row {
 	/* Block 0.  The writer writes, tools read. */
-	uint64_t lost;       /* refused, queue full */
-	uint64_t left;       /* published after this reader was found gone */
+	uint64_t lost;       /* refused or dropped: queue full */
+	uint64_t left;       /* queued at a reader that closed, or published while there was none */
 	uint64_t abandoned;  /* queued at a reader found dead */
+	uint64_t skipped;    /* of these three: those that were in the ring, i.e. before tail */
 	uint32_t max_queued; /* the most the writer saw */
 	uint32_t fate;       /* enum hmq_fate */
-	uint8_t fill0[96];
+	uint8_t fill0[88];
 
 	/* Block 1.  The reader writes, the writer reads when it needs room or slots. */
-	uint64_t head;      /* next message to take */
+	uint64_t head;      /* next message to take; drop_oldest: both ends move it, by CAS */
 	uint64_t free_tail; /* next cell of the free ring to fill */
-	uint8_t fill1[112];
+	uint64_t claimed;   /* drop_oldest: how many the reader has claimed */
+	uint64_t returned;  /* drop_oldest: of these, claimed and not taken when it closed */
+	uint8_t fill1[96];
 
 	/* Block 2.  The reader writes, seldom. */
 	uint32_t closed; /* 1: no more interest; head is final */

@@ -29,8 +29,8 @@ is_unheld(const struct hmq_writer *w, uint32_t slot)
 	return 1;
 }
 
-static void
-take_back(struct hmq_writer *w, uint32_t slot)
+void
+hmq_pool_take_back(struct hmq_writer *w, uint32_t slot)
 {
 	if (w->state[slot] != HMQ_SLOT_OUT || !is_unheld(w, slot))
 		return;
@@ -42,7 +42,7 @@ void
 hmq_pool_scan(struct hmq_writer *w)
 {
 	for (uint32_t slot = 0; slot < w->slots; slot++)
-		take_back(w, slot);
+		hmq_pool_take_back(w, slot);
 }
 
 void
@@ -67,7 +67,7 @@ hmq_pool_collect(struct hmq_writer *w)
 				hmq_load_relaxed_u32(&o->free_ring[o->free_head & w->free_mask]);
 
 			if (slot < w->slots)
-				take_back(w, slot);
+				hmq_pool_take_back(w, slot);
 		}
 	}
 }

@@ -103,7 +103,9 @@ admit_one(struct hmq_writer *w, struct hmq_out *o, uint32_t n)
 
 	if (n > room && hmq_out_is_gone(w, o))
 		return 0;
-	if (n > room && o->policy != HMQ_DROP_NEWEST)
+	if (n > room && o->policy == HMQ_DROP_OLDEST)
+		room = o->depth; /* put_all drops for it */
+	else if (n > room && o->policy != HMQ_DROP_NEWEST)
 		return o->policy == HMQ_BLOCK ? -EAGAIN : -ENOBUFS;
 	o->accept = n < room ? n : room;
 	return 0;
@@ -123,7 +125,7 @@ admit(struct hmq_writer *w, uint32_t n)
 	return 0;
 }
 
-/* Put the first o->accept messages of the batch into one reader's queue. */
+/* Put o->accept messages into one reader's queue; room was made. */
 static void
 put(struct hmq_out *o, const struct hmq_tx *tx)
 {
@@ -152,23 +154,38 @@ count_missed(struct hmq_out *o, uint32_t missed)
 	}
 }
 
-/* Returns how many leading messages of the batch some reader has. */
-static uint32_t
+/* Which of a batch some reader has: all but from .. to. */
+struct unread {
+	uint32_t from;
+	uint32_t to;
+};
+
+static struct unread
 put_all(struct hmq_writer *w, const struct hmq_tx *tx, uint32_t n)
 {
-	uint32_t widest = 0;
+	struct unread none = { 0, n };
 
 	for (uint32_t i = 0; i < w->n_readers; i++) {
 		struct hmq_out *o = &w->out[i];
+		uint32_t first = 0;
 
+		if (o->policy == HMQ_DROP_OLDEST && o->accept > 0) {
+			if (hmq_out_claim(w, o, o->accept))
+				o->accept = 0;
+			first = n - o->accept; /* the newest of the batch */
+			if (first < none.to)
+				none.to = first;
+		} else if (o->accept > none.from) {
+			none.from = o->accept;
+		}
 		if (o->accept > 0)
-			put(o, tx);
+			put(o, tx + first);
 		if (o->accept < n)
 			count_missed(o, n - o->accept);
-		if (o->accept > widest)
-			widest = o->accept;
 	}
-	return widest;
+	if (none.to < none.from)
+		none.to = none.from;
+	return none;
 }
 
 static void
@@ -190,7 +207,7 @@ wake_readers(const struct hmq_writer *w)
 int32_t
 hmq_publish(struct hmq_writer *w, const struct hmq_tx *tx, uint32_t n)
 {
-	uint32_t reached;
+	struct unread none;
 	int rc = claim(w, tx, n);
 
 	if (rc)
@@ -200,16 +217,18 @@ hmq_publish(struct hmq_writer *w, const struct hmq_tx *tx, uint32_t n)
 		unclaim(w, tx, n);
 		return rc;
 	}
-	for (uint32_t i = 0; i < n; i++) {
-		w->state[tx[i].slot] = HMQ_SLOT_OUT;
+	for (uint32_t i = 0; i < n; i++)
 		hmq_slot_head(w, (uint32_t)tx[i].slot)->seq = w->seq++;
-	}
 	/* relaxed: kept for a later handle of the same writer and for tools */
 	hmq_store_relaxed_u64(&w->shared->seq, w->seq);
-	reached = put_all(w, tx, n);
-	w->n_out += reached;
-	for (uint32_t i = reached; i < n; i++)
-		hmq_pool_push(w, (uint32_t)tx[i].slot);
+	/* Still HMQ_SLOT_CLAIMED: dropping older messages must not take one of these back. */
+	none = put_all(w, tx, n);
+	for (uint32_t i = 0; i < n; i++) {
+		w->state[tx[i].slot] = HMQ_SLOT_OUT;
+		if (i >= none.from && i < none.to)
+			hmq_pool_push(w, (uint32_t)tx[i].slot);
+	}
+	w->n_out += n - (none.to - none.from);
 	wake_readers(w);
 	return (int32_t)n;
 }

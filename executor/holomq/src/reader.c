@@ -11,36 +11,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "atomic.h"
-#include "layout.h"
+#include "reader.h"
 #include "wait.h"
-
-struct hmq_reader { /* one thread at a time owns it, so its fields are plain */
-	struct hmq_row *row;
-	uint8_t *held;
-	uint32_t *free_ring;
-	const uint8_t *first; /* payload of slot 0 */
-	uint64_t stride;
-	uint64_t capacity;
-	uint64_t head;
-	uint64_t tail; /* as last seen: head <= tail <= head + depth */
-	uint64_t free_tail;
-	uint32_t slots;
-	uint32_t depth;
-	uint32_t mask;
-	uint32_t free_mask;
-	uint32_t max_queued;
-	int32_t stop; /* 0; -EBADMSG: the writer wrote nonsense; 1: this reader has ended */
-	struct hmq_peer peer;
-};
-
-static int
-broken(struct hmq_reader *r)
-{
-	r->stop = -EBADMSG;
-	r->tail = r->head;
-	return -EBADMSG;
-}
 
 /* See how far the writer is; 0 or -EBADMSG. */
 static int
@@ -51,14 +23,48 @@ look(struct hmq_reader *r)
 	uint64_t queued = tail - r->head;
 
 	if (queued > r->depth)
-		return broken(r);
+		return hmq_reader_break(r);
 	r->tail = tail;
-	if (queued > r->max_queued) {
-		r->max_queued = (uint32_t)queued;
-		/* relaxed: a number for tools, only the reader writes it */
-		hmq_store_relaxed_u32(&r->row->max_queued_seen, r->max_queued);
-	}
+	hmq_reader_note(r, queued);
 	return 0;
+}
+
+/* Fill rx for a slot of which only the number is known; 0 or -EBADMSG. */
+static inline int
+show(struct hmq_reader *r, uint32_t slot, struct hmq_rx *rx)
+{
+	const uint8_t *data;
+	const struct hmq_head *head;
+
+	if (slot >= r->slots)
+		return -EBADMSG;
+	data = r->first + slot * r->stride;
+	head = (const struct hmq_head *)(const void *)(data - sizeof(*head));
+	rx->head = head;
+	rx->data = data;
+	/* relaxed: ordered by A1; one copy, checked before use */
+	rx->bytes = hmq_load_relaxed_u64(&head->bytes);
+	rx->slot = slot;
+	return rx->bytes <= r->capacity ? 0 : -EBADMSG;
+}
+
+/* drop_oldest: what is shown is ours first. */
+static int32_t
+peek_claimed(struct hmq_reader *r, uint32_t skip, struct hmq_rx *rx, uint32_t n)
+{
+	uint64_t want = (uint64_t)skip + n;
+
+	if (want > r->n_mine &&
+	    hmq_reader_claim(r, (uint32_t)(want < r->depth ? want : r->depth) - r->n_mine))
+		return -EBADMSG;
+	if (r->n_mine <= skip)
+		return 0;
+	if (r->n_mine - skip < n)
+		n = r->n_mine - skip;
+	for (uint32_t i = 0; i < n; i++)
+		if (show(r, r->mine[(r->mine_head + skip + i) & r->mask], &rx[i]))
+			return hmq_reader_break(r);
+	return (int32_t)n;
 }
 
 int32_t
@@ -69,6 +75,8 @@ hmq_peek(struct hmq_reader *r, uint32_t skip, struct hmq_rx *rx, uint32_t n)
 
 	if (r->stop)
 		return r->stop < 0 ? r->stop : 0;
+	if (r->mine)
+		return peek_claimed(r, skip, rx, n);
 	if (there < (uint64_t)skip + n) {
 		if (look(r))
 			return -EBADMSG;
@@ -78,29 +86,22 @@ hmq_peek(struct hmq_reader *r, uint32_t skip, struct hmq_rx *rx, uint32_t n)
 		if (there - skip < n)
 			n = (uint32_t)(there - skip);
 	}
-	for (uint32_t i = 0; i < n; i++) {
-		/* relaxed: ordered by A1; one copy each, checked before use */
-		uint32_t slot = hmq_load_relaxed_u32(&r->row->cell[(at + i) & r->mask]);
-
-		if (slot >= r->slots)
-			return broken(r);
-		const uint8_t *data = r->first + slot * r->stride;
-		const struct hmq_head *head =
-			(const struct hmq_head *)(const void *)(data - sizeof(*head));
-
-		rx[i].bytes = hmq_load_relaxed_u64(&head->bytes);
-		if (rx[i].bytes > r->capacity)
-			return broken(r);
-		rx[i].head = head;
-		rx[i].data = data;
-		rx[i].slot = slot;
-	}
+	for (uint32_t i = 0; i < n; i++)
+		/* relaxed: ordered by A1; one copy, checked before use */
+		if (show(r, hmq_load_relaxed_u32(&r->row->cell[(at + i) & r->mask]), &rx[i]))
+			return hmq_reader_break(r);
 	return (int32_t)n;
 }
 
 static void
 move_head(struct hmq_reader *r, uint32_t n)
 {
+	if (r->mine) { /* the cursor was moved by the claim */
+		assert(n <= r->n_mine && "only what peek has shown can be taken");
+		r->mine_head += n;
+		r->n_mine -= n;
+		return;
+	}
 	assert(n <= r->tail - r->head && "only what peek has shown can be taken");
 	r->head += n;
 	/* R2: the cells have been read, they may be written again; pairs with A2 in
@@ -150,9 +151,11 @@ hmq_take(struct hmq_reader *r, const struct hmq_rx *rx, uint32_t n)
 uint32_t
 hmq_queued(struct hmq_reader *r)
 {
-	if (r->stop || look(r))
+	if (r->stop)
 		return 0;
-	return (uint32_t)(r->tail - r->head);
+	if (r->mine)
+		return hmq_reader_unclaimed(r) + r->n_mine;
+	return look(r) ? 0 : (uint32_t)(r->tail - r->head);
 }
 
 uint32_t
@@ -179,9 +182,9 @@ hmq_reader_state(struct hmq_reader *r)
 	if (r->stop)
 		return state;
 	/* The cursor is read after the reason to stop: A8 or A5 made its last value visible. */
-	if (look(r))
-		return HMQ_BROKEN;
-	return r->tail != r->head ? HMQ_OPEN : state;
+	if (hmq_queued(r) > 0)
+		return HMQ_OPEN;
+	return r->stop ? HMQ_BROKEN : state;
 }
 
 void
@@ -189,8 +192,12 @@ hmq_reader_end(struct hmq_reader *r)
 {
 	if (r->stop > 0)
 		return;
+	if (r->stop == 0 && r->mine)
+		/* relaxed: ordered by R6 */
+		hmq_store_relaxed_u64(&r->row->returned, r->n_mine);
 	r->stop = 1;
 	r->tail = r->head;
+	r->n_mine = 0;
 	/* R6: the cursor is final, nothing is read any more; pairs with A6 in hmq_out_is_gone */
 	hmq_store_release_u32(&r->row->closed, 1);
 	hmq_wake_if_any(&r->peer);
@@ -212,7 +219,7 @@ protect_pool(const struct hmq_segment *seg, const struct hmq_layout *lay)
 	return mprotect(hmq_at(seg, from), seg->bytes - from, PROT_READ) ? -errno : 0;
 }
 
-static void
+static int
 bind_reader(struct hmq_reader *r, const struct hmq_segment *seg, const struct hmq_layout *lay,
 	    uint32_t index)
 {
@@ -233,6 +240,14 @@ bind_reader(struct hmq_reader *r, const struct hmq_segment *seg, const struct hm
 	r->free_tail = hmq_load_relaxed_u64(&r->row->free_tail);
 	r->max_queued = hmq_load_relaxed_u32(&r->row->max_queued_seen);
 	r->tail = r->head;
+	if (place->policy != HMQ_DROP_OLDEST)
+		return look(r);
+	r->claimed = hmq_load_relaxed_u64(&r->row->claimed);
+	r->mine = hmq_alloc(place->cells * sizeof(r->mine[0]));
+	if (!r->mine)
+		return -ENOMEM;
+	hmq_queued(r);
+	return r->stop;
 }
 
 int
@@ -257,12 +272,14 @@ hmq_reader_open(struct hmq_reader **out, const struct hmq_segment *seg, uint32_t
 	r = hmq_alloc(sizeof(*r));
 	if (!r)
 		return hmq_fail(err, ENOMEM, "no memory for a reader");
-	bind_reader(r, seg, &lay, index);
 	r->peer = *peer;
-	if (look(r)) {
+	rc = bind_reader(r, seg, &lay, index);
+	if (rc) {
 		hmq_reader_free(r);
-		return hmq_fail(err, EBADMSG, "reader %u: the writer's cursor makes no sense",
-				index);
+		return rc == -ENOMEM
+			       ? hmq_fail(err, ENOMEM, "no memory for a reader's claims")
+			       : hmq_fail(err, EBADMSG,
+					  "reader %u: the writer's cursor makes no sense", index);
 	}
 	*out = r;
 	return 0;
@@ -271,5 +288,8 @@ hmq_reader_open(struct hmq_reader **out, const struct hmq_segment *seg, uint32_t
 void
 hmq_reader_free(struct hmq_reader *r)
 {
+	if (!r)
+		return;
+	hmq_dealloc(r->mine);
 	hmq_dealloc(r);
 }

@@ -26,24 +26,51 @@ note_queued(struct hmq_out *o, uint32_t queued)
 	}
 }
 
+/* What it claimed and did not take: it says so when it closes. */
+static uint64_t
+returned_by(const struct hmq_out *o, enum hmq_fate fate)
+{
+	uint64_t n;
+
+	if (fate != HMQ_FATE_CLOSED || o->policy != HMQ_DROP_OLDEST)
+		return 0;
+	/* relaxed: ordered by A6, and cut to size */
+	n = hmq_load_relaxed_u64(&o->row->returned);
+	return n <= o->depth ? n : 0;
+}
+
 /* The reader is gone: whatever it writes from now on is not looked at. */
 static void
 settle(struct hmq_writer *w, struct hmq_out *o, enum hmq_fate fate)
 {
 	/* relaxed: A6 or A8 came before, the cursor is final; a hostile one is cut to size */
-	uint64_t queued = o->tail - hmq_load_relaxed_u64(&o->row->head);
+	uint64_t missed = o->tail - hmq_load_relaxed_u64(&o->row->head);
 
-	if (queued > o->depth)
-		queued = o->tail - o->head;
+	if (missed > o->depth)
+		missed = o->tail - o->head;
+	missed += returned_by(o, fate);
 	o->fate = fate;
-	/* relaxed: numbers for tools, exact once both ends have stopped */
-	if (fate != HMQ_FATE_CLOSED)
-		hmq_store_relaxed_u64(&o->row->abandoned, queued);
+	o->skipped += missed;
+	if (fate == HMQ_FATE_CLOSED)
+		o->left += missed;
+	else
+		o->abandoned += missed;
+	/* relaxed: numbers for tools, exact once both ends have stopped; fate comes first, so that
+	 * a writer killed in between leaves numbers that add up */
 	hmq_store_relaxed_u32(&o->row->fate, fate);
+	hmq_store_relaxed_u64(&o->row->left, o->left);
+	hmq_store_relaxed_u64(&o->row->abandoned, o->abandoned);
+	hmq_store_relaxed_u64(&o->row->skipped, o->skipped);
 	for (uint32_t slot = 0; slot < w->slots; slot++)
 		/* relaxed: the reader is gone, nobody else looks at its row */
 		hmq_store_relaxed_u8(&o->held[slot], 0);
 	hmq_pool_scan(w);
+}
+
+void
+hmq_out_break(struct hmq_writer *w, struct hmq_out *o)
+{
+	settle(w, o, HMQ_FATE_BROKEN);
 }
 
 int
@@ -161,6 +188,8 @@ open_reader_row(struct hmq_writer *w, const struct hmq_segment *seg, const struc
 	o->tail = hmq_load_relaxed_u64(&o->row->tail);
 	o->lost = hmq_load_relaxed_u64(&o->row->lost);
 	o->left = hmq_load_relaxed_u64(&o->row->left);
+	o->abandoned = hmq_load_relaxed_u64(&o->row->abandoned);
+	o->skipped = hmq_load_relaxed_u64(&o->row->skipped);
 	o->fate = hmq_load_relaxed_u32(&o->row->fate);
 	o->max_queued = hmq_load_relaxed_u32(&o->row->max_queued);
 	/* A2, A3: as in hmq_out_refresh and hmq_pool_collect; hints so far are covered by the

@@ -28,6 +28,8 @@ struct hmq_out { /* one reader, seen from the writer */
 	uint64_t free_head; /* next hint to look at */
 	uint64_t lost;
 	uint64_t left;
+	uint64_t abandoned;
+	uint64_t skipped;
 	uint32_t mask;
 	uint32_t depth;
 	uint32_t policy;
@@ -77,6 +79,8 @@ hmq_pool_push(struct hmq_writer *w, uint32_t slot)
 	w->free[w->n_free++] = slot;
 }
 
+/* pool.c: this slot may have become free: see. */
+void hmq_pool_take_back(struct hmq_writer *w, uint32_t slot);
 /* pool.c: look for slots that came back. */
 void hmq_pool_collect(struct hmq_writer *w);
 /* pool.c: the truth, slow: every published slot whose column of held bytes is zero is free. */
@@ -84,6 +88,10 @@ void hmq_pool_scan(struct hmq_writer *w);
 
 /* writer.c: look how far the reader is; 0, or -EPIPE when it is found gone. */
 int hmq_out_refresh(struct hmq_writer *w, struct hmq_out *o);
+/* claim.c: drop the oldest until n <= depth messages fit; 0, or -EPIPE when it writes nonsense. */
+int hmq_out_claim(struct hmq_writer *w, struct hmq_out *o, uint32_t n);
+/* writer.c: it wrote nonsense: settle its account. */
+void hmq_out_break(struct hmq_writer *w, struct hmq_out *o);
 /* writer.c: is it closed or dead?  Then settle its account and take its slots back. */
 int hmq_out_is_gone(struct hmq_writer *w, struct hmq_out *o);
 

@@ -377,7 +377,6 @@ refused_configs_name_field_and_value(void **state)
 	REFUSED(cfg.rank = 9, EINVAL, "rank");
 	REFUSED(reader.depth = 0, EINVAL, "depth");
 	REFUSED(reader.depth = HMQ_MAX_SLOTS + 1, EINVAL, "depth");
-	REFUSED(reader.policy = HMQ_DROP_OLDEST, ENOTSUP, "drop_oldest");
 	REFUSED(reader.policy = 4, EINVAL, "policy");
 	REFUSED(cfg.payload_bytes = UINT64_C(1) << 40;
 		cfg.slots = HMQ_MAX_SLOTS, EOVERFLOW, "slots");

@@ -47,7 +47,7 @@ WRAP(int, mprotect, (void *at, size_t bytes, int prot), (at, bytes, prot), -1, E
 static int
 build_and_tear_down(uint32_t flags)
 {
-	struct hmq_reader_config reader = { 2, HMQ_BLOCK };
+	struct hmq_reader_config reader = { 2, HMQ_DROP_OLDEST };
 	struct hmq_config cfg = {
 		.slots = 4, .payload_bytes = 8, .n_readers = 1, .reader = &reader
 	};
@@ -115,14 +115,14 @@ static void
 private_memory(void **state)
 {
 	(void)state;
-	every_failure_is_reported_and_leaves_nothing(0, 6);
+	every_failure_is_reported_and_leaves_nothing(0, 7);
 }
 
 static void
 shared_memory(void **state)
 {
 	(void)state;
-	every_failure_is_reported_and_leaves_nothing(HMQ_SEG_SHARED, 14);
+	every_failure_is_reported_and_leaves_nothing(HMQ_SEG_SHARED, 15);
 }
 
 int

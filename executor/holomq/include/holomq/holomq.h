@@ -9,7 +9,9 @@
  *
  * Progress.  loan, publish, peek, advance, release are wait-free: they never
  * block, allocate or enter the kernel, except that publish and release make one
- * futex or eventfd call when the other end has gone to sleep.
+ * futex or eventfd call when the other end has gone to sleep.  A peek of a
+ * DROP_OLDEST reader may lose its claim to a writer again and again; it gives up
+ * after a fixed number of attempts and then shows nothing, with a wake to come.
  *
  * Threads.  A writer handle belongs to one thread at a time, so does a reader
  * handle.  Functions marked [control] may allocate and block; call them while
@@ -143,8 +145,8 @@ HMQ_PUBLIC int hmq_waiter_wait(struct hmq_waiter *w, uint32_t value, int64_t dea
  * its thread dies, by whatever means, the kernel marks it.  Stopped (SIGSTOP)
  * is not dead.
  */
-HMQ_PUBLIC int hmq_life_begin(struct hmq_waiter *w); /* by the thread that lives */
-HMQ_PUBLIC void hmq_life_end(struct hmq_waiter *w);  /* by the same thread: a clean end */
+HMQ_PUBLIC int hmq_life_begin(struct hmq_waiter *w);         /* by the thread that lives */
+HMQ_PUBLIC void hmq_life_end(struct hmq_waiter *w);          /* by the same thread: a clean end */
 HMQ_PUBLIC int hmq_life_is_dead(const struct hmq_waiter *w); /* any process: 1 dead, else 0 */
 
 /* How to reach the other end of a channel.  Copied. */
@@ -161,11 +163,11 @@ HMQ_PUBLIC void hmq_wake(const struct hmq_peer *peer);
 
 /* ---- channel ------------------------------------------------------------ */
 
-enum { /* what publish does when a reader's queue is full */
-	HMQ_BLOCK = 0,       /* not accepted: hmq_room says so beforehand */
-	HMQ_DROP_NEWEST = 1, /* this reader misses it; counted */
-	HMQ_FAIL = 2,        /* publish returns -ENOBUFS */
-	HMQ_DROP_OLDEST = 3, /* not in this version: -ENOTSUP */
+enum {                      /* what publish does when a reader's queue is full */
+       HMQ_BLOCK = 0,       /* not accepted: hmq_room says so beforehand */
+       HMQ_DROP_NEWEST = 1, /* this reader misses it; counted */
+       HMQ_FAIL = 2,        /* publish returns -ENOBUFS */
+       HMQ_DROP_OLDEST = 3, /* older messages make room, the newest always arrives; counted */
 };
 
 struct hmq_reader_config {
@@ -174,10 +176,10 @@ struct hmq_reader_config {
 };
 
 struct hmq_config {
-	uint32_t slots; /* of the pool; the caller's sum of loans, depths and keeps */
-	uint32_t align; /* of payloads: a power of two, 64 .. 4096; 0: 64 */
+	uint32_t slots;         /* of the pool; the caller's sum of loans, depths and keeps */
+	uint32_t align;         /* of payloads: a power of two, 64 .. 4096; 0: 64 */
 	uint64_t payload_bytes; /* capacity of each slot */
-	uint32_t n_readers; /* 0: what is published goes nowhere */
+	uint32_t n_readers;     /* 0: what is published goes nowhere */
 	struct hmq_dtype dtype; /* dtype, rank, dim: written to every slot's head */
 	uint32_t rank;
 	uint32_t dim[HMQ_MAX_RANK];
@@ -208,7 +210,8 @@ HMQ_PUBLIC void hmq_reader_free(struct hmq_reader *r);
  * published or cancelled and keep their address; any loaned slot may be published first. */
 HMQ_PUBLIC uint32_t hmq_loan(struct hmq_writer *w, struct hmq_tx *tx, uint32_t n);
 HMQ_PUBLIC void hmq_cancel(struct hmq_writer *w, const struct hmq_tx *tx, uint32_t n);
-/* Messages that every open blocking reader could accept now (capped at HMQ_MAX_SLOTS). */
+/* Messages that every open blocking reader could accept now (capped at HMQ_MAX_SLOTS); readers of
+ * another policy never limit it. */
 HMQ_PUBLIC uint32_t hmq_room(struct hmq_writer *w);
 /*
  * Publish tx[0..n): seq is set, each reader gets what its policy allows, sleeping
@@ -238,22 +241,27 @@ HMQ_PUBLIC void hmq_writer_region(const struct hmq_writer *w, void **base, uint6
  * A view of the queue: fills rx[0..n) with the messages `skip` .. after the cursor and returns
  * how many there are; moves nothing, so that only what was not seen yet need be asked for.
  * -EBADMSG: the peer wrote nonsense (bad index or length); the channel is unusable.
+ *
+ * A DROP_OLDEST reader claims what it is shown: the writer drops none of it any more, and the
+ * queue has room for others.  It stays on loan to the reader until it is released, at most `depth`
+ * of it, and is shown again until it is taken, as with any policy.  So ask for no more than will be
+ * used, and count it into the channel's slots: what one call may show, beside what is kept.
  */
 HMQ_PUBLIC int32_t hmq_peek(struct hmq_reader *r, uint32_t skip, struct hmq_rx *rx, uint32_t n);
-/* Take n messages off the queue: the writer has room for n more.  They stay valid until
- * released.  Wakes a sleeping writer. */
+/* Take n messages off the queue: the writer has room for n more (DROP_OLDEST: it had since they
+ * were shown).  They stay valid until released.  Wakes a sleeping writer. */
 HMQ_PUBLIC void hmq_advance(struct hmq_reader *r, uint32_t n);
 /* Give slots back, in any order; wakes a sleeping writer. */
 HMQ_PUBLIC void hmq_release(struct hmq_reader *r, const struct hmq_rx *rx, uint32_t n);
 /* hmq_advance + hmq_release of the same n, with at most one wake: the usual case. */
 HMQ_PUBLIC void hmq_take(struct hmq_reader *r, const struct hmq_rx *rx, uint32_t n);
-/* Messages in the queue now, seen or not. */
+/* Messages in the queue now, seen or not; those shown and not taken included. */
 HMQ_PUBLIC uint32_t hmq_queued(struct hmq_reader *r);
 
 enum {
 	HMQ_OPEN = 0,
-	HMQ_ENDED = 1, /* the writer ended and nothing is queued */
-	HMQ_LOST = 2,  /* the writer died and nothing is queued */
+	HMQ_ENDED = 1,  /* the writer ended and nothing is queued */
+	HMQ_LOST = 2,   /* the writer died and nothing is queued */
 	HMQ_BROKEN = 3, /* see -EBADMSG */
 };
 HMQ_PUBLIC uint32_t hmq_reader_state(struct hmq_reader *r);
@@ -269,10 +277,10 @@ HMQ_PUBLIC void hmq_reader_end(struct hmq_reader *r);
 /* Of one edge.  Any process that maps the segment may read them at any time; exact once both ends
  * have ended: sent == received + lost + left + abandoned. */
 struct hmq_edge_stat {
-	uint64_t sent;     /* messages the writer published, initial ones included */
-	uint64_t received; /* taken off the queue by the reader */
-	uint64_t lost;     /* not accepted: queue full (DROP_NEWEST) */
-	uint64_t left;     /* queued when the reader ended or published after that */
+	uint64_t sent;      /* messages the writer published, initial ones included */
+	uint64_t received;  /* taken off the queue by the reader; DROP_OLDEST: shown to it */
+	uint64_t lost;      /* queue full: not accepted (DROP_NEWEST), dropped (DROP_OLDEST) */
+	uint64_t left;      /* queued or not taken when the reader ended, or published after that */
 	uint64_t abandoned; /* queued at a reader that died */
 	uint32_t depth;
 	uint32_t queued;
@@ -282,6 +290,214 @@ struct hmq_edge_stat {
 HMQ_PUBLIC int hmq_chan_stat(const struct hmq_segment *seg, uint32_t reader,
 			     struct hmq_edge_stat *out);
 
+/* ---- endpoints ---------------------------------------------------------- */
+
+/*
+ * A channel with a name, for programs that know nothing of each other but a folder and a word.
+ * One of them exports it: makes the memory and answers on a socket in that folder.  Others import
+ * it, before or after.  Descriptors travel by SCM_RIGHTS, identity by SO_PEERCRED; the socket is
+ * asked once, when two ends meet, and never carries a message.  The library reads no environment:
+ * the folder is given.  It is made with mode 0700 if it is not there; programs commonly take
+ * $XDG_RUNTIME_DIR/holomq, else /tmp/holomq-UID.
+ *
+ * An endpoint handle and the writer, reader and waiter it has belong to the thread that made it:
+ * its life is the endpoint's life, and it must close it.
+ */
+
+/* What one side does. */
+enum {
+	HMQ_ROLE_WRITER = 1,
+	HMQ_ROLE_READER = 2,
+};
+
+/* What the two ends do for each other. */
+enum {
+	HMQ_WAKE_ANY = 0,   /* import: as the exporter has it; export: HMQ_WAKE_SLEEP */
+	HMQ_WAKE_SLEEP = 1, /* ends may sleep: one fetch_add per batch */
+	HMQ_WAKE_SPIN = 2,  /* nobody ever sleeps, nobody is woken */
+};
+
+#define HMQ_ANY UINT32_MAX
+#define HMQ_KIND_BYTES 48u
+
+/*
+ * What the messages are, and how they are queued.  The exporter's is the truth; an importer's is
+ * what it wants, where 0 wants nothing (dtype.bits 0: neither dtype nor rank), and policy HMQ_ANY.
+ * Nothing is negotiated: what differs is refused, with the field and both values.
+ */
+struct hmq_contract {
+	char kind[HMQ_KIND_BYTES]; /* a word both sides chose; zero-terminated */
+	struct hmq_dtype dtype;
+	uint32_t rank;
+	uint32_t dim[HMQ_MAX_RANK]; /* 0: varies from message to message */
+	uint64_t max_bytes;         /* of one payload */
+	uint64_t layout;            /* digest of a payload that is a C structure; 0: it is none */
+	uint32_t depth;             /* of each reader's queue */
+	uint32_t policy;            /* HMQ_BLOCK .. */
+	uint32_t wake;              /* HMQ_WAKE_ANY .. */
+	uint32_t reserved;
+};
+
+enum {
+	HMQ_ENDPOINT_THREAD = 1u << 0,   /* export: a helper thread answers the socket */
+	HMQ_ENDPOINT_ANY_USER = 1u << 1, /* else peers of the same user only (and root) */
+	HMQ_ENDPOINT_POLLED = 1u << 2,   /* this side sleeps in poll() on hmq_endpoint_fd() */
+};
+
+struct hmq_export {
+	uint32_t size; /* sizeof(struct hmq_export) */
+	uint32_t role; /* of this side */
+	uint32_t flags;
+	uint32_t seats; /* readers at most, 1 .. HMQ_MAX_READERS; 0: 1 */
+	uint32_t loans; /* the writer holds at most so many at once; 0: 1 */
+	uint32_t keeps; /* each reader holds back at most so many after hmq_advance */
+	const char *dir;
+	const char *name; /* 1 to 64 of a-z A-Z 0-9 . _ -, not beginning with a dot */
+	struct hmq_contract contract;
+};
+
+struct hmq_import {
+	uint32_t size; /* sizeof(struct hmq_import) */
+	uint32_t role; /* of this side: the other one than the exporter's */
+	uint32_t flags;
+	uint32_t reserved;
+	const char *dir;
+	const char *name;
+	struct hmq_contract contract;
+};
+
+struct hmq_endpoint;
+
+/* [control] -EADDRINUSE: a live endpoint has this name, and keeps it; the socket of a dead one is
+ * replaced.  -ETIMEDOUT: something else has kept the folder locked for two seconds. */
+HMQ_PUBLIC int hmq_endpoint_export(struct hmq_endpoint **out, const struct hmq_export *cfg,
+				   struct hmq_error *err);
+/* [control] Waits for an exporter until CLOCK_MONOTONIC deadline_ns (0: looks once).  -ETIMEDOUT
+ * nobody came, -EPROTO the contracts differ, -EUSERS no seat is free, -EACCES another user.
+ * When this returns 0 the writer knows this reader: the next message it publishes arrives. */
+HMQ_PUBLIC int hmq_endpoint_import(struct hmq_endpoint **out, const struct hmq_import *cfg,
+				   int64_t deadline_ns, struct hmq_error *err);
+/* [control] Ends the stream or the interest, takes the name away, frees everything.  Loans must be
+ * cancelled and messages released before. */
+HMQ_PUBLIC void hmq_endpoint_close(struct hmq_endpoint *ep);
+
+/* NULL when this side has the other role. */
+HMQ_PUBLIC struct hmq_writer *hmq_endpoint_writer(struct hmq_endpoint *ep);
+HMQ_PUBLIC struct hmq_reader *hmq_endpoint_reader(struct hmq_endpoint *ep);
+/* This side's event count; NULL with HMQ_WAKE_SPIN. */
+HMQ_PUBLIC struct hmq_waiter *hmq_endpoint_waiter(struct hmq_endpoint *ep);
+/* What the exporter promised. */
+HMQ_PUBLIC const struct hmq_contract *hmq_endpoint_contract(const struct hmq_endpoint *ep);
+/* The memory, e.g. for hmq_chan_stat. */
+HMQ_PUBLIC const struct hmq_segment *hmq_endpoint_segment(const struct hmq_endpoint *ep);
+
+/*
+ * Exporter: let in who has asked, see who has gone; returns how many peers are attached.  Never
+ * blocks; without news it is one load.  Call it between messages: without HMQ_ENDPOINT_THREAD it
+ * answers the socket, with it it seats readers that the helper thread has checked.
+ */
+HMQ_PUBLIC uint32_t hmq_endpoint_poll(struct hmq_endpoint *ep);
+/* Exporter, for a required peer: serve and sleep until n are attached or the deadline. */
+HMQ_PUBLIC int hmq_endpoint_wait(struct hmq_endpoint *ep, uint32_t n, int64_t deadline_ns);
+/*
+ * Sleep until there may be a message (reader) or room (writer), a peer came, ended or died, or the
+ * deadline: 0 or -ETIMEDOUT, -EINTR; at once if it is so already.  Wakes on no timer.  Then call
+ * hmq_endpoint_poll (exporter) and look.  -ENOTSUP with HMQ_WAKE_SPIN or HMQ_ENDPOINT_POLLED.
+ */
+HMQ_PUBLIC int hmq_endpoint_sleep(struct hmq_endpoint *ep, int64_t deadline_ns);
+/* Of an endpoint with HMQ_ENDPOINT_POLLED, or an exporter without HMQ_ENDPOINT_THREAD: readable
+ * when hmq_endpoint_poll should be called.  Else -1. */
+HMQ_PUBLIC int32_t hmq_endpoint_fd(const struct hmq_endpoint *ep);
+/* POLLED, before poll(): 1 when there is something already, else 0 and the descriptor will tell.
+ * hmq_endpoint_poll disarms. */
+HMQ_PUBLIC int hmq_endpoint_arm(struct hmq_endpoint *ep);
+/*
+ * Exporter that reads: its writer has ended or died and everything is read; make new memory for
+ * the next writer.  Afterwards hmq_endpoint_reader is another one.  -EBUSY: not so yet.
+ */
+HMQ_PUBLIC int hmq_endpoint_renew(struct hmq_endpoint *ep, struct hmq_error *err);
+
+/* What happened at the socket of an exporter. */
+struct hmq_endpoint_stat {
+	uint64_t attached; /* ever */
+	uint64_t refused;  /* contract, user, no seat, nonsense */
+	uint64_t unheard;  /* messages published while no reader was attached */
+	uint32_t peers;    /* now */
+	uint32_t reserved;
+};
+HMQ_PUBLIC void hmq_endpoint_numbers(struct hmq_endpoint *ep, struct hmq_endpoint_stat *out);
+
+/* [control] Remove the sockets in a folder that nobody listens on any more; live ones and other
+ * files are not touched.  Returns how many; said: told each name, may be NULL. */
+HMQ_PUBLIC int32_t hmq_endpoint_clean(const char *dir, void (*said)(const char *name, void *arg),
+				      void *arg, struct hmq_error *err);
+
+/* ---- catalog -------------------------------------------------------------- */
+
+/* The endpoints of a program as canonical JSON (keys sorted, no blanks, integers only) with the
+ * SHA-256 of all the rest in "digest".  Returns the length, text is zero-terminated if size allows;
+ * call with size 0 to learn it.  -EINVAL: two have one name. */
+HMQ_PUBLIC int64_t hmq_catalog_text(const struct hmq_export *list, uint32_t n, char *text,
+				    size_t size, struct hmq_error *err);
+/* [control] The same into a file, whole or not at all, only if it differs: 1 written, 0 as it was.
+ */
+HMQ_PUBLIC int hmq_catalog_write(const char *path, const struct hmq_export *list, uint32_t n,
+				 struct hmq_error *err);
+
+/* ---- descriptors: payloads that lie elsewhere ------------------------------ */
+
+enum {
+	HMQ_BUFFER_MEMFD = 1,    /* a sealed memfd; its descriptor came by another way */
+	HMQ_BUFFER_CUDA_IPC = 2, /* handle: a cudaIpcMemHandle_t; not opened by this library */
+};
+
+/* The payload of a message that describes a buffer instead of holding it.  Frozen. */
+struct hmq_descriptor {
+	uint32_t kind;
+	uint32_t
+		generation; /* of the place: rises each time it is written anew; 0: never written */
+	uint64_t buffer;    /* number of the buffer, unique among one writer's */
+	uint64_t offset;    /* of the place in the buffer */
+	uint64_t bytes;     /* in use */
+	uint64_t owner;     /* random, tells one writer's life from the next */
+	uint8_t handle[64];
+	uint8_t reserved[24];
+};
+
+/*
+ * A buffer of the writer's: `places` of equal size in one segment.  The generation of each place
+ * lies in the segment, so that a reader that holds an old descriptor finds out.
+ */
+struct hmq_buffer;
+/* [control] place_bytes is rounded up to a page. */
+HMQ_PUBLIC int hmq_buffer_create(struct hmq_buffer **out, const char *name, uint64_t place_bytes,
+				 uint32_t places, struct hmq_error *err);
+HMQ_PUBLIC void hmq_buffer_free(struct hmq_buffer *b);
+/* Begin to write a place: old descriptors of it are void from here on.  NULL: no such place. */
+HMQ_PUBLIC void *hmq_buffer_begin(struct hmq_buffer *b, uint32_t place);
+/* It is written; fill the descriptor to be published.  -EINVAL: no such place, too long, not begun.
+ */
+HMQ_PUBLIC int hmq_buffer_finish(struct hmq_buffer *b, uint32_t place, uint64_t bytes,
+				 struct hmq_descriptor *out);
+/* To be handed to readers; borrowed. */
+HMQ_PUBLIC int32_t hmq_buffer_fd(const struct hmq_buffer *b);
+
+/* A reader's view of the buffers it has been given: imported once, looked up per message. */
+struct hmq_cache;
+HMQ_PUBLIC int hmq_cache_new(struct hmq_cache **out, struct hmq_error *err);
+HMQ_PUBLIC void hmq_cache_free(struct hmq_cache *c);
+/* [control] Map a buffer read-only, once: 0, or 1 when it was there.  fd stays the caller's. */
+HMQ_PUBLIC int hmq_cache_import(struct hmq_cache *c, int32_t fd, struct hmq_error *err);
+/*
+ * Where the bytes are; no system call, whatever their number.  -ENOENT: the buffer was not
+ * imported, -ESTALE the place has been written anew, -EBADMSG nonsense, -ENOTSUP another kind.
+ */
+HMQ_PUBLIC int hmq_cache_find(const struct hmq_cache *c, const struct hmq_descriptor *d,
+			      const void **data);
+/* After reading: 0 when the bytes were those described all the time, else -ESTALE. */
+HMQ_PUBLIC int hmq_cache_check(const struct hmq_cache *c, const struct hmq_descriptor *d);
+
+HMQ_ASSERT(sizeof(struct hmq_descriptor) == 128, "frozen");
 HMQ_ASSERT(sizeof(struct hmq_head) == 128, "two cache lines");
 HMQ_ASSERT(offsetof(struct hmq_head, dim) == 64, "second line starts at dim");
 HMQ_ASSERT(sizeof(struct hmq_rx) == 32 && sizeof(struct hmq_tx) == 32, "frozen");
