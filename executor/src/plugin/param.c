@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "plugin/find.h"
 #include "plugin/param.h"
 
 const struct hr_param_type hr_param_type[HR_N_PARAM_TYPES] = {
@@ -112,6 +113,8 @@ absolute(struct hr_arena *a, const struct hr_value *v, const char *dir)
 		return hr_strdup(a, v->text);
 	if (file && file->dir)
 		dir = file->dir;
+	if (dir && *dir != '/') /* "." of the command line */
+		dir = hr_real_path(a, dir);
 	return dir ? hr_printf(a, "%s/%s", dir, v->text) : hr_strdup(a, v->text);
 }
 

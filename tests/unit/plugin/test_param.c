@@ -6,6 +6,9 @@
 #include "support.h"
 
 #include <string.h>
+#include <unistd.h>
+
+#include "plugin/param.h"
 
 struct all {
 	const char *text, *path;
@@ -152,6 +155,25 @@ a_relative_path_starts_at_the_graph_and_an_empty_one_stays(void **state)
 }
 
 static void
+a_path_from_the_command_line_starts_at_the_current_folder(void **state)
+{
+	const struct hr_file *line = hr_file_new(r.a, "command line", ".", "-k f=x.bin", 10);
+	const struct hr_value v = { .type = HR_T_TEXT,
+				    .text = "x.bin",
+				    .at = { .file = NULL, .line = 3 },
+				    .from = { .file = line, .line = 1, .col = 6 } };
+	const struct hr_param_in in = { .at = &v, .n = 1, .dir = "/folder" };
+	struct hr_param_bad bad;
+	char here[4096];
+	struct all p;
+
+	(void)state;
+	assert_non_null(getcwd(here, sizeof here));
+	assert_true(hr_param_store(r.a, "t/all", &params[1], &in, &p, &bad));
+	assert_string_equal(p.path, hr_printf(r.a, "%s/x.bin", here));
+}
+
+static void
 out_of_range_names_the_limit_and_the_op(void **state)
 {
 	(void)state;
@@ -263,6 +285,7 @@ main(void)
 		T(defaults_fill_the_struct),
 		T(values_of_the_graph_replace_them),
 		T(a_relative_path_starts_at_the_graph_and_an_empty_one_stays),
+		T(a_path_from_the_command_line_starts_at_the_current_folder),
 		T(out_of_range_names_the_limit_and_the_op),
 		T(a_wrong_type_is_told_in_the_users_words),
 		T(a_wrong_choice_proposes_the_nearest),
