@@ -320,11 +320,7 @@ blame_slow_starters(struct hr_super *s)
 
 		if (!c->pid || c->dead || c->killed)
 			continue;
-		hr_incident_add(s, HR_NO_NODE, c->process, (uint64_t)s->now,
-				"process '%s' (pid %d) did not leave open() or start() in %.3g s: "
-				"killed",
-				s->plan->process[c->process].name, (int)c->pid,
-				(double)s->grace_ns / 1e9);
+		hr_watch_blame(s, c);
 		s->exit_code = s->exit_code ? s->exit_code : 6;
 		if (s->reason != HR_REASON_FORCED)
 			s->reason = HR_REASON_KILLED;
@@ -394,12 +390,30 @@ unblock_signals(struct hr_super *s, const sigset_t *old)
 	sigprocmask(SIG_SETMASK, old, NULL);
 }
 
+/* A process that died told nothing of its queues; those it shared are still here. */
+static void
+read_queues_of_the_dead(struct hr_super *s)
+{
+	const struct hmq_segment *seg = s->wiring.chan;
+
+	for (uint32_t i = 0; i < s->plan->graph->n_edges; i++) {
+		const struct hr_plan_edge *e = &s->plan->edge[i];
+		struct hr_page_edge *page = hr_page_edge(s->page, i);
+
+		if (hr_load32_relaxed(&page->queue_valid) || !seg[e->chan].base)
+			continue;
+		if (hmq_chan_stat(&seg[e->chan], e->reader, &page->queue) == 0)
+			hr_store32_relaxed(&page->queue_valid, 1);
+	}
+}
+
 static void
 settle(struct hr_super *s)
 {
 	struct hr_outcome *out = s->out;
 	uint64_t bytes = s->wiring.page_seg.bytes;
 
+	read_queues_of_the_dead(s);
 	hr_incidents_collect(s);
 	out->exit_code = s->exit_code;
 	out->reason = s->reason;
@@ -435,6 +449,7 @@ run_wired(struct hr_super *s, struct hr_error *err)
 		hr_spawn_close(s);
 		return -1;
 	}
+	hr_thread_keep_house(s->plan);
 	if (bring_up(s))
 		keep_watch(s);
 	else
@@ -469,6 +484,7 @@ hr_run(struct hr_arena *a, const struct hr_plan *p, const struct hr_run_options 
 	*out = (struct hr_outcome){ .start_ns = now_ns() };
 	out->start_unix_ns = wall.tv_sec * 1000000000ll + wall.tv_nsec;
 	out->run_id = (uint64_t)out->start_unix_ns ^ ((uint64_t)getpid() << 48);
+	sched_getaffinity(0, sizeof s.allowed, &s.allowed);
 	rc = block_signals(&s, &old, &err);
 	if (!rc)
 		rc = hr_wire_make(a, p, opt->in_process, &s.wiring, &err);
@@ -483,6 +499,7 @@ hr_run(struct hr_arena *a, const struct hr_plan *p, const struct hr_run_options 
 			hr_wire_release(&s.wiring);
 	}
 	unblock_signals(&s, &old);
+	sched_setaffinity(0, sizeof s.allowed, &s.allowed);
 	out->supervisor_cpu_ns = cpu_ns() - cpu;
 	if (rc)
 		hr_error(d, HR_NOWHERE, 320, "%s", err.text);

@@ -9,6 +9,8 @@
 #ifndef HR_SUPER_H
 #define HR_SUPER_H
 
+#include <sched.h>
+
 #include "run/bundle.h"
 #include "run/inst.h"
 
@@ -42,6 +44,7 @@ struct hr_super {
 	uint32_t n_children;
 	struct hr_host host; /* in-process only */
 	bool host_started;
+	cpu_set_t allowed; /* where the user lets us run */
 	int signal_fd;
 	int bundle_fd;
 	/* the run */
@@ -80,6 +83,8 @@ void hr_spawn_close(struct hr_super *s);
 void hr_watch_init(struct hr_super *s);
 /* One look: progress, long calls, stall, laggards. */
 void hr_watch_tick(struct hr_super *s);
+/* Say why this child has to be killed: the node and the call that does not return, if any. */
+void hr_watch_blame(struct hr_super *s, const struct hr_child_proc *child);
 
 /* super.c */
 void hr_super_stop(struct hr_super *s, uint32_t stop);

@@ -379,8 +379,21 @@ blame_child(struct hr_super *s, const struct hr_child_proc *child, uint32_t work
 		blame(s, worker);
 	else
 		hr_incident_add(s, HR_NO_NODE, child->process, (uint64_t)s->now,
-				"process '%s' did not close in %.3g s: killed",
-				s->plan->process[child->process].name, (double)s->grace_ns / 1e9);
+				"process '%s' (pid %d) did not end in %.3g s: killed",
+				s->plan->process[child->process].name, (int)child->pid,
+				(double)s->grace_ns / 1e9);
+}
+
+void
+hr_watch_blame(struct hr_super *s, const struct hr_child_proc *child)
+{
+	uint32_t busy = UINT32_MAX;
+
+	for (uint32_t i = 0; i < s->plan->n_workers; i++)
+		if (s->plan->worker[i].process == child->process &&
+		    hr_load32_relaxed(&hr_page_worker(s->page, i)->in_node) != HR_NO_NODE)
+			busy = i;
+	blame_child(s, child, busy);
 }
 
 static void
