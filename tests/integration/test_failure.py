@@ -2,10 +2,13 @@
 """Runs that go wrong: deaths, crashes, failures, hangs, stalls.  The first line says why."""
 
 import os
+import random
 import signal
+import time
 
 from base import B0, LIVE, edit, live, numbers
 from holotest import (
+    Failure,
     Skip,
     balanced,
     case,
@@ -227,6 +230,132 @@ def every_edge_adds_up_after_a_failure(b):
     b.run("b0.yaml", "--out", "out", rc=1)
     for edge in b.result().data["edges"]:
         balanced(edge)
+
+
+@case
+def any_child_may_die_at_any_instant(b):
+    seed = 7
+    print("     seed %d" % seed)
+    rng = random.Random(seed)
+    for _ in range(12):
+        run = b.go(live(b))
+        wanted = until(lambda: len(run.children()) >= 3 and run.children(), "three children")
+        end = time.monotonic() + rng.random() * 0.12
+        until(lambda: time.monotonic() >= end, "the instant")
+        victim = rng.choice(wanted)
+        try:
+            os.kill(victim, signal.SIGKILL)
+        except ProcessLookupError:
+            raise Failure("child %d was gone already\n%s" % (victim, run.err))
+        run.end(1)
+        contains(run.first, "SIGKILL", "first line")
+        contains(run.first, str(victim), "first line")
+
+
+@case
+def a_supervisor_killed_while_an_op_hangs_leaves_nobody(b):
+    for spin in ("false", "true"):
+        b.write("b0.yaml", HANG.replace("SPIN", spin) + THREE)
+        run = b.go("b0.yaml", "--stall-timeout", "200ms")
+        until(lambda: "work" in run.err, "the hanging node to be named")
+        run.send(signal.SIGKILL)
+        run.proc.wait()
+        run.rc = -9
+        run.check_clean(patience=20)
+
+
+SLOW_OPEN = """\
+holorun: 1
+plugins: [{path: testops}, {path: inject}]
+knobs: {open: {type: duration, default: 20s}}
+nodes:
+  src: {op: test/live_source, params: {rate: 1kHz}}
+  late: {op: inject/late, params: {open: $open}, inputs: {in: src.out}}
+  sink: {op: test/slow, params: {work: 0}, inputs: {in: late.out}}
+partitions:
+  pa: {process: one, wait: sleep, nodes: [src]}
+  pb: {process: two, wait: sleep, nodes: [late]}
+  pc: {process: three, wait: sleep, nodes: [sink]}
+"""
+
+
+@case
+def a_child_that_dies_before_the_start_is_named(b):
+    b.write("slow.yaml", SLOW_OPEN)
+    run = b.go("slow.yaml", "--stop-grace", "400ms")
+    until(lambda: run.process_named("one") and run.process_named("three"), "children")
+    os.kill(run.process_named("one"), signal.SIGKILL)
+    run.end(None)
+    true(run.rc in (1, 6), "exit code %s" % run.rc)
+    contains(run.first, "one", "first line")
+    contains(run.first, "SIGKILL", "first line")
+
+
+@case
+def a_signal_before_the_start_ends_it_and_names_who_does_not_come_up(b):
+    b.write("slow.yaml", SLOW_OPEN)
+    run = b.go("slow.yaml", "--stop-grace", "400ms")
+    until(lambda: run.process_named("two"), "children")
+    run.send(signal.SIGINT)
+    run.end(6)
+    contains(run.first, "late", "first line")
+    contains(run.first, "open", "first line")
+    run = b.go("slow.yaml", "-k", "open=600ms")
+    until(lambda: run.process_named("two"), "children")
+    run.send(signal.SIGINT)
+    run.end(0)
+
+
+@case
+def failures_in_process_are_told_the_same_way(b):
+    b.write(
+        "b0.yaml",
+        edit("    op: test/copy\n", "    op: test/fail_at\n    params: {n: 5, text: no steam}\n"),
+    )
+    run = b.run("b0.yaml", "--in-process", rc=1)
+    contains(run.first, "no steam", "first line")
+    b.write("b0.yaml", HANG.replace("SPIN", "false"))
+    run = b.go("b0.yaml", "--in-process", "--stall-timeout", "300ms", "--stop-grace", "300ms")
+    until(lambda: "work" in run.err, "the hanging node to be named")
+    run.send(signal.SIGTERM)
+    run.end(6)
+    b.write("b0.yaml", edit("    op: test/seq_sink\n    params: {file: out.txt}\n", "    op: test/stall\n"))
+    b.run("b0.yaml", "--in-process", "--stall-timeout", "300ms", rc=5)
+
+
+@case
+def a_failed_run_is_json_as_well(b):
+    b.write("b0.yaml", edit("    op: test/copy\n", "    op: test/fail_at\n    params: {text: no steam}\n"))
+    run = b.run("b0.yaml", "--format", "json", rc=1)
+    data = run.json()
+    equal((data["exit"]["code"], data["exit"]["node"]), (1, "work"), "exit")
+    contains(data["incidents"][0]["text"], "no steam", "first incident")
+    contains(run.first, "no steam", "first line on stderr")
+
+
+@case
+def a_message_larger_than_its_slot_or_a_bad_start_names_the_node(b):
+    b.write(
+        "b0.yaml",
+        edit("    op: test/copy\n", "    op: test/fail_open\n    params: {text: closed today}\n"),
+    )
+    run = b.run("b0.yaml", rc=1)
+    contains(run.first, "closed today", "first line")
+    matches(run.first, r"^b0.yaml:11:\d+: error: node 'work'", "first line")
+
+
+@case
+def what_a_dead_reader_got_is_still_counted(b):
+    b.write(
+        "b0.yaml",
+        edit("    op: test/copy\n", "    op: test/crash\n    params: {at: 500}\n") + THREE,
+    )
+    b.run("b0.yaml", "--out", "out", rc=1, env=NO_SEGV)
+    result = b.result()
+    sent = result.edge("work.out", "sink.in")["received"]
+    into = result.edge("src.out", "work.in")
+    balanced(into)
+    true(into["received"] >= sent, "received by the dead node: %s, passed on by it: %d" % (into, sent))
 
 
 if __name__ == "__main__":

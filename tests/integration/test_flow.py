@@ -207,5 +207,90 @@ def the_plan_states_the_depth_that_was_asked(b):
     equal(depths, [7], "depth in the plan")
 
 
+@case
+def a78_a_loop_with_initial_messages_runs(b):
+    b.write(
+        "loop.yaml",
+        "holorun: 1\nplugins: [{path: testops}]\nnodes:\n"
+        "  src: {op: test/seq_source, params: {count: 200}}\n"
+        "  mix: {op: test/join2, end: any, inputs: {a: src.out, b: {from: back.out, initial: 1}}}\n"
+        "  back: {op: test/copy, inputs: {in: mix.out}}\n"
+        "  sink: {op: test/slow, params: {work: 0}, inputs: {in: mix.out}}\n",
+    )
+    b.run("loop.yaml", "--out", "out", "--stall-timeout", "2s")
+    result = b.result()
+    for edge in result.data["edges"]:
+        balanced(edge)
+    true(result.edge("src.out", "mix.a")["received"] >= 199, "messages went round")
+
+
+@case
+def a_port_array_takes_from_all_its_writers(b):
+    b.write(
+        "many.yaml",
+        "holorun: 1\nplugins: [{path: testops}]\nnodes:\n"
+        "  x: {op: test/seq_source, params: {count: 100}}\n"
+        "  y: {op: test/seq_source, params: {count: 70}}\n"
+        "  z: {op: test/seq_source, params: {count: 1}}\n"
+        "  sink: {op: test/many_in, inputs: {in: [x.out, y.out, z.out]}}\n"
+        "partitions: {a: {wait: sleep, nodes: [x, z]}, b: {process: p, wait: sleep, nodes: [y, sink]}}\n",
+    )
+    b.run("many.yaml", "--out", "out")
+    equal(b.result().counter("sink", "received"), 171, "received")
+
+
+@case
+def an_op_that_blocks_has_a_thread_of_its_own(b):
+    b.write(
+        "nap.yaml",
+        "holorun: 1\nplugins: [{path: testops}]\nnodes:\n"
+        "  src: {op: test/seq_source, params: {count: 100}}\n"
+        "  nap: {op: test/nap, params: {work: 1ms}, inputs: {in: src.out}}\n"
+        "  far: {op: test/seq_sink, params: {file: far.txt}, inputs: {in: nap.out}}\n"
+        "  near: {op: test/seq_sink, params: {file: near.txt}, inputs: {in: src.out}}\n",
+    )
+    b.run("nap.yaml", "--out", "out")
+    equal(numbers(b, "far.txt"), list(range(100)), "behind the napping op")
+    equal(numbers(b, "near.txt"), list(range(100)), "beside it")
+    equal(len(b.result().data["workers"]), 2, "threads")
+
+
+@case
+def a_live_source_ends_when_the_finite_ones_have(b):
+    b.write(
+        "both.yaml",
+        "holorun: 1\nplugins: [{path: testops}]\nnodes:\n"
+        "  live: {op: test/live_source, params: {rate: 1kHz}}\n"
+        "  src: {op: test/seq_source, params: {count: 50, rate: 500Hz}}\n"
+        "  a: {op: test/seq_sink, params: {file: a.txt}, inputs: {in: live.out}}\n"
+        "  b: {op: test/seq_sink, params: {file: b.txt}, inputs: {in: src.out}}\n"
+        "partitions: {p: {process: one, wait: sleep, nodes: [live, a]}, q: {process: two, wait: sleep, nodes: [src, b]}}\n",
+    )
+    b.run("both.yaml", "--out", "out")
+    equal(numbers(b, "b.txt"), list(range(50)), "the finite stream")
+    equal(b.result().data["exit"]["reason"], "ended", "exit.reason")
+
+
+@case
+def shares_of_a_node_sum_up(b):
+    b.write("slow.yaml", SLOW)
+    b.run("slow.yaml", "--out", "out")
+    for node in b.result().data["nodes"]:
+        total = node["working_percent"] + node["waiting_in_percent"] + node["waiting_out_percent"]
+        true(abs(total - 100) <= 1, "working + waiting of %s: %s" % (node["name"], total))
+
+
+@case
+def numbered_messages_keep_their_ages_positive(b):
+    b.write("slow.yaml", SLOW)
+    b.run("slow.yaml", "--out", "out")
+    for edge in b.result().data["edges"]:
+        for key in ("age_ns", "e2e_ns", "tail_ns"):
+            hist = edge.get(key)
+            if hist and hist["count"]:
+                equal(hist["negative"], 0, "negative %s of %s" % (key, edge["name"]))
+                true(hist["min"] <= hist["p50"] <= hist["p99"] <= hist["max"], "order of quantiles %s" % hist)
+
+
 if __name__ == "__main__":
     main()

@@ -268,5 +268,56 @@ def an_idle_source_is_no_stall(b):
     true(len(numbers(b)) >= 2, "messages")
 
 
+@case
+def a_stopped_child_is_slow_and_not_dead(b):
+    run = running(b, "--out", "out", "--stall-timeout", "30s")
+    pid = run.process_named("two")
+    os.kill(pid, signal.SIGSTOP)
+    time.sleep(0.3)  # how long it is stopped; nothing is expected to happen meanwhile
+    true(run.proc.poll() is None, "the graph goes on")
+    os.kill(pid, signal.SIGCONT)
+    before = os.path.getsize(b.path("mark"))
+    run.send(signal.SIGINT)
+    run.end(0)
+    true(all_delivered(b) >= 50 and before == 0, "delivered")
+
+
+@case
+def a_result_folder_that_cannot_be_made_is_refused_before_the_start(b):
+    b.write("b0.yaml", B0)
+    b.write("file", "")
+    for out in ("file", "no/such/place"):
+        run = b.run("b0.yaml", "--out", out, rc=None)
+        true(run.rc in (2, 3), "exit code %s" % run.rc)
+        contains(run.err, out, "message")
+        equal(b.files(), ["b0.yaml", "file"], "files")
+
+
+@case
+def overlays_and_presets_change_placement_and_knobs(b):
+    b.write("b0.yaml", B0 + "presets: {few: {knobs: {n: 7}}}\npartitions: {a: {nodes: [src, work, sink]}}\n")
+    b.write(
+        "split.yaml",
+        "holorun: 1\npartitions: !replace\n  x: {process: one, nodes: [src]}\n"
+        "  y: {process: two, nodes: [work, sink]}\n",
+    )
+    b.run("b0.yaml", "-f", "split.yaml", "--preset", "few", "--out", "out")
+    equal(numbers(b), list(range(7)), "out.txt")
+    equal(len(b.result().data["processes"]), 2, "processes")
+    b.run("b0.yaml", "--preset", "few", "-k", "n=9")
+    equal(numbers(b), list(range(9)), "-k wins over the preset")
+
+
+@case
+def paths_start_at_the_graph_from_wherever_it_is_run(b):
+    os.mkdir(b.path("deep"))
+    b.write("deep/b0.yaml", B0)
+    os.symlink(b.path("deep"), b.path("link"))
+    for name in ("deep/b0.yaml", "link/b0.yaml", b.path("deep/b0.yaml")):
+        b.run(name)
+        true(os.path.exists(b.path("deep/out.txt")), "out.txt beside the graph for " + name)
+        os.unlink(b.path("deep/out.txt"))
+
+
 if __name__ == "__main__":
     main()
