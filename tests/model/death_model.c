@@ -5,7 +5,8 @@
  * The kernel's mark (R8) comes after all the dead thread did.  A dead writer: its
  * reader takes everything that was published and nothing else, because it reads the
  * cursor again after it saw the mark.  A dead reader: the writer zeroes its row,
- * counts what was queued and uses the slots again; nothing is counted twice.
+ * counts what was queued and uses the slots again; nothing is counted twice, and what
+ * another reader holds stays untouched.
  */
 #include "mc.h"
 
@@ -141,6 +142,66 @@ finish_mortal_reader(void)
 			 "a dead reader holds a slot");
 }
 
+/* ---- one of two readers dies ------------------------------------------------------------ */
+
+/* One message to both: reader 0 may die at any step, reader 1 (head_1, held_1) lives. */
+static struct mc_atomic held_1, tail_1;
+static int forget_the_living, zero_both;
+
+static void
+setup_two_readers(void)
+{
+	setup();
+	mc_atomic_init(&held_1, 0);
+	mc_atomic_init(&tail_1, 0);
+	mc_mortal(1, &dead);
+}
+
+static void
+writer_to_two(void)
+{
+	mc_write(&payload[0], 100);
+	mc_store(&held[0], 1, MC_RELAXED);
+	mc_store(&tail, 1, MC_RELEASE);
+	mc_store(&held_1, 1, MC_RELAXED);
+	mc_store(&tail_1, 1, MC_RELEASE);
+	if (mc_load(&dead, (enum mc_order)a8) == 0)
+		return;
+	mc_store(&held[0], 0, MC_RELAXED);
+	if (zero_both)
+		mc_store(&held_1, 0, MC_RELAXED);
+	if (!forget_the_living && mc_load(&held_1, MC_ACQUIRE) != 0)
+		return;
+	mc_write(&payload[0], 200);
+	is_lost = 1;
+}
+
+static void
+one_that_dies(void)
+{
+	if (mc_load(&tail, MC_ACQUIRE) == 0)
+		return;
+	mc_store(&head, 1, MC_RELEASE);
+	mc_check(mc_read(&payload[0]) == 100, "wrong message");
+	mc_store(&held[0], 0, MC_RELEASE);
+}
+
+static void
+one_that_lives(void)
+{
+	if (mc_load(&tail_1, MC_ACQUIRE) == 0)
+		return;
+	mc_check(mc_read(&payload[0]) == 100, "overwritten under the living reader");
+	mc_store(&held_1, 0, MC_RELEASE);
+	n_got = 1;
+}
+
+static void
+finish_two_readers(void)
+{
+	mc_check(!is_lost || n_got == 1, "used again before the living reader had it");
+}
+
 int
 main(void)
 {
@@ -165,10 +226,22 @@ main(void)
 		{ "cursor read before the mark", &head_first, 1 },
 		{ "the row is not zeroed", &keep_row, 1 },
 	};
+	static const struct mc_model two_model = { setup_two_readers,
+						   { writer_to_two, one_that_dies, one_that_lives },
+						   3,
+						   finish_two_readers,
+						   4 };
+	static const struct mc_mutation two_mutations[] = {
+		{ "A8 relaxed: writer sees the mark", &a8, MC_RELAXED },
+		{ "slots taken back whoever else holds them", &forget_the_living, 1 },
+		{ "the living reader's row is zeroed too", &zero_both, 1 },
+	};
 	int n_bad = mc_prove("a writer dies", &writer_model, writer_mutations,
 			     sizeof(writer_mutations) / sizeof(writer_mutations[0]));
 
 	n_bad += mc_prove("a reader dies", &reader_model, reader_mutations,
 			  sizeof(reader_mutations) / sizeof(reader_mutations[0]));
+	n_bad += mc_prove("one of two readers dies", &two_model, two_mutations,
+			  sizeof(two_mutations) / sizeof(two_mutations[0]));
 	return n_bad > 0;
 }

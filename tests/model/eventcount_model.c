@@ -98,6 +98,79 @@ finish(void)
 		mc_check(got[h] == 100 + h, "wrong message");
 }
 
+/* ---- the writer dies, also between its publish and its wake ------------------------------ */
+
+static struct mc_atomic dead;
+static uint64_t n_got;
+static int no_supervisor, blind_sleep, wake_without_mark;
+
+static void
+setup_mortal(void)
+{
+	setup();
+	mc_atomic_init(&dead, 0);
+	mc_mortal(0, &dead);
+	n_got = 0;
+}
+
+static void
+mortal_writer(void)
+{
+	mc_write(&payload, 100);
+	mc_store(&w.cursor, 1, MC_RELEASE);
+	wake(&r.word);
+}
+
+/* 1: a message, 2: the writer is lost and nothing is there. */
+static int
+look(void)
+{
+	uint64_t is_dead = mc_load(&dead, MC_ACQUIRE);
+
+	if (n_got == 0 && mc_load(&w.cursor, MC_ACQUIRE) == 1) {
+		mc_check(mc_read(&payload) == 100, "half a message was seen");
+		n_got = 1;
+		return 1;
+	}
+	return is_dead ? 2 : 0;
+}
+
+/* It wants to know the end: there is no clean one here, so only death ends its wait. */
+static void
+reader_of_a_mortal_writer(void)
+{
+	for (int i = 0; i < TRIES; i++) {
+		int found = look();
+
+		if (found == 0) {
+			uint64_t value = mc_or(&r.word, SLEEPS, (enum mc_order)a7) | SLEEPS;
+
+			found = blind_sleep ? 0 : look();
+			if (found == 0)
+				mc_sleep(&r.word, value);
+			mc_and(&r.word, ~(uint64_t)SLEEPS, MC_RELAXED);
+		}
+		if (found == 2 || (found == 1 && mc_load(&dead, MC_ACQUIRE) == 0))
+			return;
+	}
+}
+
+/* Told of the death by the pidfd, it wakes those who may wait for the dead. */
+static void
+supervisor(void)
+{
+	if (!wake_without_mark)
+		mc_assume(mc_load(&dead, MC_ACQUIRE) == 1);
+	if (!no_supervisor)
+		wake(&r.word);
+}
+
+static void
+finish_mortal(void)
+{
+	mc_check(n_got == mc_load(&w.cursor, MC_RELAXED), "something published was not read");
+}
+
 int
 main(void)
 {
@@ -113,6 +186,22 @@ main(void)
 		{ "release does not wake the writer", &no_wake_back, 1 },
 	};
 
-	return mc_prove("event count, both ends sleep", &model, mutations,
-			sizeof(mutations) / sizeof(mutations[0])) > 0;
+	static const struct mc_model death = { setup_mortal,
+					       { mortal_writer, reader_of_a_mortal_writer,
+						 supervisor },
+					       3,
+					       finish_mortal,
+					       4 };
+	static const struct mc_mutation death_mutations[] = {
+		{ "nobody wakes for the dead", &no_supervisor, 1 },
+		{ "no second look before sleeping", &blind_sleep, 1 },
+		{ "woken before the death is a fact", &wake_without_mark, 1 },
+		{ "R7 relaxed: the waker's add", &r7, MC_RELAXED },
+	};
+	int n_bad = mc_prove("event count, both ends sleep", &model, mutations,
+			     sizeof(mutations) / sizeof(mutations[0]));
+
+	n_bad += mc_prove("event count, the waker dies", &death, death_mutations,
+			  sizeof(death_mutations) / sizeof(death_mutations[0]));
+	return n_bad > 0;
 }

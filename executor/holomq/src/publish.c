@@ -24,7 +24,7 @@ hmq_loan(struct hmq_writer *w, struct hmq_tx *tx, uint32_t n)
 {
 	if (w->n_free < n || w->is_eager) {
 		hmq_pool_collect(w);
-		if (w->n_free == 0)
+		if (w->n_free < n)
 			check_gone(w);
 		if (w->n_free < n)
 			n = w->n_free;

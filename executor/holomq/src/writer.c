@@ -15,6 +15,7 @@
 #include "writer.h"
 
 #define EAGER_STRIDE 4096u
+#define LOOK_EVERY_NS 5000000 /* decides nothing: the kernel's mark does */
 
 static void
 note_queued(struct hmq_out *o, uint32_t queued)
@@ -131,6 +132,15 @@ hmq_writer_readers(struct hmq_writer *w)
 	for (uint32_t i = 0; i < w->n_readers; i++)
 		n += !hmq_out_is_gone(w, &w->out[i]);
 	return n;
+}
+
+int64_t
+hmq_writer_next_look(const struct hmq_writer *w, int64_t now_ns)
+{
+	for (uint32_t i = 0; i < w->n_readers; i++)
+		if (w->out[i].fate == HMQ_FATE_OPEN && w->out[i].peer.life)
+			return now_ns + LOOK_EVERY_NS;
+	return INT64_MAX;
 }
 
 int

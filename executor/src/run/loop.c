@@ -80,9 +80,23 @@ pass(struct hr_worker *w, int64_t now)
 	return moved;
 }
 
+/* A reader in another process may die while this node waits for room: nobody wakes it for that. */
+static int64_t
+look_at_readers(const struct hr_inst *n, int64_t now)
+{
+	int64_t first = INT64_MAX;
+
+	for (uint32_t i = 0; i < n->n_out; i++) {
+		int64_t at = hmq_writer_next_look(n->out[i].writer, now);
+
+		first = at < first ? at : first;
+	}
+	return first;
+}
+
 /* The time by which something has to be looked at though no message came. */
 static int64_t
-deadline(const struct hr_worker *w)
+deadline(const struct hr_worker *w, int64_t now)
 {
 	int64_t first = INT64_MAX;
 
@@ -94,12 +108,18 @@ deadline(const struct hr_worker *w)
 
 			first = at < first ? at : first;
 		}
-		if (n->state == HR_INST_ENDED || n->wait_for == HR_FOR_OUTPUT)
+		if (n->state == HR_INST_ENDED)
 			continue;
+		if (n->wait_for == HR_FOR_OUTPUT) {
+			int64_t at = look_at_readers(n, now);
+
+			first = at < first ? at : first;
+			continue;
+		}
 		if (n->wake_ns && n->wake_ns < first)
 			first = n->wake_ns;
-		if (n->is_source && !n->wake_ns && !n->watched && now_ns() + ASK_AGAIN_NS < first)
-			first = now_ns() + ASK_AGAIN_NS;
+		if (n->is_source && !n->wake_ns && !n->watched && now + ASK_AGAIN_NS < first)
+			first = now + ASK_AGAIN_NS;
 	}
 	return first;
 }
@@ -147,7 +167,7 @@ sleep_until_woken(struct hr_worker *w)
 		hmq_waiter_cancel(w->waiter);
 		return;
 	}
-	until = deadline(w);
+	until = deadline(w, now);
 	if (until <= now) {
 		hmq_waiter_cancel(w->waiter);
 		return;

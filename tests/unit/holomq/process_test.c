@@ -2,6 +2,7 @@
 /* process_test.c - the two ends in two processes: hand-over, read-only pool, deaths. */
 #include <errno.h>
 #include <string.h>
+#include <time.h>
 
 #include "atomic.h"
 #include "layout.h"
@@ -242,6 +243,95 @@ a_surviving_reader_keeps_what_it_holds(void **state)
 	nest_close(&n);
 }
 
+/* The writer's only reader dies at some time while it is asleep for room: nobody wakes it. */
+static void
+a_writer_asleep_for_room_finds_a_killed_reader_by_itself(void **state)
+{
+	const struct timespec a_while = { 0, 20000000 };
+	struct timespec died, now;
+	struct hmq_peer to_reader;
+	struct hmq_error err;
+	int n_sleeps = 0;
+	struct nest n;
+	struct rig rig;
+	pid_t pid;
+
+	(void)state;
+	nest_open(&n);
+	open_apart(&rig, &n, 6, one_reader, 1);
+	hmq_writer_free(rig.w);
+	to_reader = (struct hmq_peer){ .waiter = n.reader, .life = n.reader, .event_fd = -1 };
+	assert_int_equal(hmq_writer_open(&rig.w, &rig.seg, &to_reader, &err), 0);
+	assert_int_equal(rig_send(&rig, 4), 4);
+	pid = nest_fork();
+	if (pid == 0) {
+		CHILD_CHECK(hmq_life_begin(n.reader) == 0);
+		nest_tell(&n);
+		nanosleep(&a_while, NULL);
+		clock_gettime(CLOCK_MONOTONIC, &died);
+		CHILD_CHECK(write(n.pipe[1], &died, sizeof(died)) == sizeof(died));
+		raise(SIGKILL);
+	}
+	nest_hear(&n);
+	while (hmq_room(rig.w) == 0) {
+		uint32_t value = hmq_waiter_prepare(n.writer);
+		int64_t until;
+
+		clock_gettime(CLOCK_MONOTONIC, &now);
+		until = hmq_writer_next_look(rig.w,
+					     (int64_t)now.tv_sec * 1000000000 + now.tv_nsec);
+		assert_true(until != INT64_MAX);
+		n_sleeps += hmq_waiter_wait(n.writer, value, until) == -ETIMEDOUT;
+	}
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	assert_true(n_sleeps > 0);
+	assert_int_equal(read(n.pipe[0], &died, sizeof(died)), sizeof(died));
+	/* Wanted is 10 ms; ten times that on a loaded machine. */
+	assert_true((now.tv_sec - died.tv_sec) * 1000000000 + now.tv_nsec - died.tv_nsec <
+		    100000000);
+	assert_int_equal(nest_reap(pid), 128 + SIGKILL);
+	assert_int_equal(hmq_writer_readers(rig.w), 0);
+	assert_true(hmq_writer_next_look(rig.w, 0) == INT64_MAX);
+	rig_close(&rig);
+	nest_close(&n);
+}
+
+static void
+a_writer_whose_readers_live_here_needs_no_second_look(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	rig_open_one(&rig, 0, 4, 3);
+	assert_true(hmq_writer_next_look(rig.w, 0) == INT64_MAX);
+	rig_close(&rig);
+}
+
+/* Too few slots is enough to look, it need not be none. */
+static void
+a_loan_that_comes_out_short_looks_for_the_dead(void **state)
+{
+	struct hmq_tx tx[6];
+	struct nest n;
+	struct rig rig;
+	pid_t pid;
+
+	(void)state;
+	nest_open(&n);
+	open_apart(&rig, &n, 6, one_reader, 1);
+	assert_int_equal(rig_send(&rig, 4), 4);
+	pid = fork_doomed_reader(&rig, &n);
+	nest_hear(&n);
+	assert_int_equal(hmq_loan(rig.w, tx, 6), 3);
+	hmq_cancel(rig.w, tx, 3);
+	kill(pid, SIGKILL);
+	assert_int_equal(nest_reap(pid), 128 + SIGKILL);
+	assert_int_equal(hmq_loan(rig.w, tx, 6), 6);
+	hmq_cancel(rig.w, tx, 6);
+	rig_close(&rig);
+	nest_close(&n);
+}
+
 static void
 a_killed_writer_is_lost_after_its_queue(void **state)
 {
@@ -316,6 +406,9 @@ main(void)
 		cmocka_unit_test(a_writer_in_the_readers_process_can_write_whoever_opens_first),
 		cmocka_unit_test(a_killed_reader_gives_room_and_slots_back),
 		cmocka_unit_test(a_surviving_reader_keeps_what_it_holds),
+		cmocka_unit_test(a_writer_asleep_for_room_finds_a_killed_reader_by_itself),
+		cmocka_unit_test(a_writer_whose_readers_live_here_needs_no_second_look),
+		cmocka_unit_test(a_loan_that_comes_out_short_looks_for_the_dead),
 		cmocka_unit_test(a_killed_writer_is_lost_after_its_queue),
 		cmocka_unit_test(a_writer_that_ended_and_then_died_has_ended),
 	};

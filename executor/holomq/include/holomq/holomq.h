@@ -231,6 +231,10 @@ HMQ_PUBLIC int hmq_prime(struct hmq_writer *w, uint32_t reader, uint32_t n, uint
 HMQ_PUBLIC void hmq_writer_end(struct hmq_writer *w);
 /* Readers that are neither closed nor dead (nor found writing nonsense). */
 HMQ_PUBLIC uint32_t hmq_writer_readers(struct hmq_writer *w);
+/* For a writer about to sleep because room or slots are missing: the CLOCK_MONOTONIC time by which
+ * it must look again (hmq_room, hmq_loan) lest a reader in another process has died, whom nobody
+ * wakes for; INT64_MAX when no open reader lives elsewhere. */
+HMQ_PUBLIC int64_t hmq_writer_next_look(const struct hmq_writer *w, int64_t now_ns);
 /* 1 when every slot is free or on loan, i.e. nothing is held by any reader; writer thread only. */
 HMQ_PUBLIC int hmq_writer_is_idle(struct hmq_writer *w);
 /* The pool, e.g. to register with a device: base and stride of the slots' payloads. */
