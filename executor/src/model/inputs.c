@@ -126,6 +126,10 @@ take_initial(struct hr_build *b, const struct hr_yaml *y, struct hr_edge *e)
 	const struct hr_yaml *count = y;
 	int64_t v;
 
+	/* A faulty number closes the loop all the same: that there is one was meant. */
+	e->initial = 1;
+	e->initial_at = y->at;
+
 	if (y->kind == HR_YAML_MAP) {
 		hr_schema_check(y, HR_L_INITIAL, b->diags, NULL, NULL);
 		count = hr_at(y, "count");

@@ -69,6 +69,7 @@ static const struct refusal REFUSALS[] = {
 	{ "a: - b\n", 0, 109, 1, 4, "list item cannot start here" },
 	{ "a: * b\n", 0, 109, 1, 4, "'*' and '&'" },
 	{ "a: @b\n", 0, 109, 1, 4, "cannot start with this character" },
+	{ "{a: !remove}\n", 0, 109, 1, 12, "leave a space" },
 	{ "a: *b\n", 0, 115, 1, 4, "no anchor '&b'" },
 	{ "a: &b [*b]\n", 0, 115, 1, 8, "inside its own anchor" },
 	{ "a: !!int 5\n", 0, 117, 1, 4, "no meaning" },
