@@ -10,7 +10,6 @@
  */
 #include <errno.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,21 +77,6 @@ make_plan(struct child *c)
 	if (c->process >= c->plan->n_processes)
 		return tell(c, "its process number is not in the plan");
 	return 0;
-}
-
-/* The control thread keeps off CPUs that spin for one worker, if any other is allowed. */
-static void
-keep_house(const struct hr_plan *p)
-{
-	cpu_set_t set;
-
-	if (sched_getaffinity(0, sizeof set, &set))
-		return;
-	for (uint32_t i = 0; i < p->n_workers; i++)
-		if (p->worker[i].cpu >= 0 && p->worker[i].wait == HR_WAIT_SPIN)
-			CPU_CLR(p->worker[i].cpu, &set);
-	if (CPU_COUNT(&set) > 0)
-		sched_setaffinity(0, sizeof set, &set);
 }
 
 static bool
@@ -225,7 +209,7 @@ hr_child_main(int argc, char **argv, const char *(*env)(const char *name))
 	if (rc)
 		return rc;
 	prctl(PR_SET_NAME, c.plan->process[c.process].name);
-	keep_house(c.plan);
+	hr_thread_keep_house(c.plan);
 	if (hr_wire_attach(c.arena, c.plan, c.process, &c.bundle.fds, &c.wiring, &err))
 		return tell(&c, err.text);
 	rc = live(&c);

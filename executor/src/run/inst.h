@@ -193,6 +193,7 @@ bool hr_log_take(struct hr_page_log *log, struct hr_page_log_entry *out);
 
 /* thread.c: pin, schedule, name; read back. */
 void hr_thread_place(struct hr_worker *w);
+void hr_thread_keep_house(const struct hr_plan *p);
 /* The signal handler's view of who is running in this thread. */
 void hr_crash_install(void);
 void hr_crash_thread(struct hr_worker *w);

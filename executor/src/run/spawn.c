@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -35,6 +36,8 @@ become(const struct hr_super *s, const struct hr_wire_fds *fds, int control, cha
 	signal(SIGHUP, SIG_IGN);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
+	/* It plans with the CPUs the user allowed, not with those left to the supervisor. */
+	sched_setaffinity(0, sizeof s->allowed, &s->allowed);
 	keep_at_exec(control);
 	keep_at_exec(s->bundle_fd);
 	keep_at_exec(fds->page);

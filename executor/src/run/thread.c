@@ -102,6 +102,21 @@ hr_thread_place(struct hr_worker *w)
 	read_back(w);
 }
 
+/* Control threads keep off CPUs that spin for one worker, if any other is allowed. */
+void
+hr_thread_keep_house(const struct hr_plan *p)
+{
+	cpu_set_t set;
+
+	if (sched_getaffinity(0, sizeof set, &set))
+		return;
+	for (uint32_t i = 0; i < p->n_workers; i++)
+		if (p->worker[i].cpu >= 0 && p->worker[i].wait == HR_WAIT_SPIN)
+			CPU_CLR(p->worker[i].cpu, &set);
+	if (CPU_COUNT(&set) > 0)
+		sched_setaffinity(0, sizeof set, &set);
+}
+
 /* ---- crashes -------------------------------------------------------------------------------- */
 
 static __thread struct hr_worker *crash_worker;
