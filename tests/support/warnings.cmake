@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-# Compiler warnings, sanitizers and the two helpers every folder uses: hr_library() and hr_warn().
+# Compiler warnings, sanitizers and the helpers every folder uses.
 
 set(HOLORUN_WARNINGS
 	-Wall -Wextra -Wpedantic -Wshadow -Wundef -Wvla -Wformat=2 -Wcast-qual -Wwrite-strings
 	-Wimplicit-fallthrough -Wdouble-promotion)
 set(HOLORUN_C_WARNINGS -Wstrict-prototypes -Wmissing-prototypes)
-set(HOLORUN_GCC_WARNINGS -Wlogical-op -Wduplicated-cond -Wduplicated-branches -Wnull-dereference)
+# Not -Wnull-dereference: gcc 12 at -O2 reports paths that only its own inlining makes.
+set(HOLORUN_GCC_WARNINGS -Wlogical-op -Wduplicated-cond -Wduplicated-branches)
 
 if(HOLORUN_SANITIZE)
 	add_compile_options(-fsanitize=${HOLORUN_SANITIZE} -fno-omit-frame-pointer)
@@ -22,10 +23,11 @@ function(hr_warn target)
 	target_compile_options(${target} PRIVATE ${HOLORUN_WARNINGS}
 		$<$<COMPILE_LANGUAGE:C>:${HOLORUN_C_WARNINGS}>)
 	if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
-		# -Wnull-dereference sees false paths through the sanitizers' own checks.
-		if(NOT HOLORUN_SANITIZE)
-			target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:C>:${HOLORUN_GCC_WARNINGS}>)
-		endif()
+		target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:C>:${HOLORUN_GCC_WARNINGS}>)
+	endif()
+	if(CMAKE_C_COMPILER_ID MATCHES "Clang")
+		# gcc knows that a v*printf function has no literal to show; clang asks for an attribute.
+		target_compile_options(${target} PRIVATE -Wno-format-nonliteral)
 	endif()
 	if(W_CONVERSION)
 		target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:C>:-Wconversion>)
