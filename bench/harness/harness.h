@@ -7,7 +7,7 @@
  * slow minute hurts a row and its floor alike.  A figure is the median over
  * repetitions; the spread stands beside it.  Each repetition records how much
  * of the CPUs others took (other load and steal); noisy ones are marked, not
- * dropped.
+ * dropped.  A row that got wrong data has failed, which is not a slow figure.
  */
 #ifndef HB_HARNESS_H
 #define HB_HARNESS_H
@@ -16,53 +16,82 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { HB_MAX_REPS = 101, HB_MAX_ROWS = 48 };
+enum { HB_MAX_REPS = 101 };
+
+struct hb_env {              /* the same for all rows of a run */
+	int cpu[2];          /* sender, receiver; both the same when only one is allowed */
+	int n_cpus;          /* allowed: 1 or more */
+	bool brief;          /* a smoke test: as few messages as make a figure */
+	uint32_t paced;      /* messages of a paced latency, warm-up not counted */
+	const char *holorun; /* the executable */
+	const char *graphs;  /* folder of the graphs */
+	const char *plugins; /* folder of the plugins */
+};
+
+enum hb_bound { /* what `bound` of a row is */
+		HB_NO_BOUND,
+		HB_RATIO, /* largest ratio to the floor */
+		HB_NS, /* largest figure in ns where a call costs 2 ns; grows with a slower call */
+};
+
+enum hb_state { HB_MEASURED, HB_SKIPPED, HB_FAILED };
 
 struct hb_row {
-	const char *key;   /* "hmq.spin.2p" */
-	const char *what;  /* for people */
-	const char *unit;  /* "ns", "us" */
-	const char *floor; /* key of the row it is compared with, NULL: is a floor */
-	double bound;      /* largest ratio to the floor (or value if absolute) that passes; 0: none */
-	bool absolute;     /* bound is a value in ns on the reference machine, scaled by the floor */
-	/* Returns the figure in ns (median of its own samples), or a negative value: not possible
-	 * here, with hb_why() set. */
-	double (*measure)(void);
+	const char *key;  /* "hmq.spin.2p" */
+	const char *what; /* for people */
+	/* Returns the figure in ns, or what hb_skip or hb_fail return.  Not used in a row that
+	 * has `same_as`: that takes over the figures of another row, against another floor. */
+	double (*measure)(const struct hb_env *env, int arg);
+	int arg;
+	const char *floor; /* key of the row it is compared with; NULL: none */
+	enum hb_bound kind;
+	double bound;
+	const char *same_as;
+	/* Results. */
+	bool selected;
+	enum hb_state state;
+	const char *why; /* of a row that was skipped or failed */
 	double value[HB_MAX_REPS];
 	uint32_t n;
-	const char *skipped;
 };
+
+/* Why there is no figure: not possible on this machine, or wrong.  Text is copied. */
+__attribute__((format(printf, 1, 2))) double hb_skip(const char *fmt, ...);
+__attribute__((format(printf, 1, 2))) double hb_fail(const char *fmt, ...);
 
 /* Values are sorted in place. */
 double hb_median(double *v, size_t n);
 double hb_quantile(double *v, size_t n, double q);
 /* Coefficient of variation in percent. */
 double hb_cv(const double *v, size_t n);
-double hb_now_ns(void);
 int hb_pin(int cpu);
-/* CPUs this process may use; fills at most n. */
+/* CPUs this process may use; fills at most n, returns how many there are. */
 int hb_cpus(int *cpu, int n);
-/* Say why a row cannot be measured here; returns -1. */
-double hb_skip(const char *why);
-const char *hb_why(void);
 
-/* Share of all CPU time that was neither ours nor idle since begin, in percent. */
-struct hb_quiet {
-	uint64_t busy, steal, total, ours;
-};
-void hb_quiet_begin(struct hb_quiet *q);
-void hb_quiet_end(const struct hb_quiet *q, double *other_pct, double *steal_pct);
-
-/* Run all rows `reps` times; progress on stderr if it is a terminal. */
 struct hb_result {
 	struct hb_row *row;
 	size_t n_rows;
 	uint32_t reps;
 	double other_pct[HB_MAX_REPS], steal_pct[HB_MAX_REPS];
+	double wall_s;
 };
-void hb_run(struct hb_result *r);
-/* Median over repetitions of row / floor, or 0. */
+
+/* Select the rows whose key matches the glob (NULL: all), and every floor they need. */
+size_t hb_select(struct hb_result *r, const char *glob);
+/* Run the selected rows; progress on stderr if it is a terminal. */
+void hb_run(struct hb_result *r, const struct hb_env *env);
+
+const struct hb_row *hb_find(const struct hb_result *r, const char *key);
+double hb_row_median(const struct hb_row *row);
+/* Median and quartiles over the repetitions of row / floor; 0 when there is none. */
 double hb_ratio(const struct hb_result *r, const struct hb_row *row, double *lo, double *hi);
+double hb_bound_here(const struct hb_result *r, const struct hb_row *row);
+bool hb_is_missed(const struct hb_result *r, const struct hb_row *row);
+bool hb_is_noisy(const struct hb_result *r, uint32_t rep);
+bool hb_is_spread(const struct hb_row *row);
+
+/* report.c */
+void hb_print_list(const struct hb_result *r);
 void hb_print_table(const struct hb_result *r);
 /* JSON to a file; 0 or -errno. */
 int hb_write_json(const struct hb_result *r, const char *path);
