@@ -19,6 +19,14 @@
 #include "base/names.h"
 #include "base/text.h"
 
+/* The address sanitizer would end the process itself when asked for too much. */
+const char *__asan_default_options(void);
+const char *
+__asan_default_options(void)
+{
+	return "allocator_may_return_null=1";
+}
+
 static void
 arena_gives_zeroed_and_aligned_memory(void **state)
 {

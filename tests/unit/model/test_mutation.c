@@ -85,7 +85,7 @@ every_changed_byte_is_survived(void **state)
 	(void)state;
 	for (size_t i = 0; i < strlen(GRAPH); i++) {
 		/* Each place gets some of the bytes; all bytes meet all kinds of places. */
-		for (size_t k = i % 5; k < sizeof(BYTES) - 1; k += 5) {
+		for (size_t k = i % 11; k < sizeof(BYTES) - 1; k += 11) {
 			copy[i] = BYTES[k];
 			load_one(copy, strlen(GRAPH), OVERLAY, strlen(OVERLAY));
 		}
