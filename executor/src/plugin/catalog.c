@@ -137,9 +137,10 @@ plugin_json(const struct hr_plugin *p)
 static void
 describe_file(void *arg, struct hr_text *out)
 {
-	struct hr_plugin p = { .shown = arg };
+	const char *const *path = arg;
+	struct hr_plugin p = { .shown = *path };
 
-	hr_plugin_load_file(out->arena, arg, &p);
+	hr_plugin_load_file(out->arena, *path, &p);
 	hr_text_puts(out, hr_json_text(out->arena, plugin_json(&p), false));
 }
 
@@ -162,10 +163,10 @@ try_file(struct hr_arena *a, const char *path, int limit_ms)
 
 	if (limit_ms <= 0)
 		return lost_plugin(path, "the time for its folder was over before it was tried");
-	rc = hr_child_run(a, limit_ms, true, describe_file, (void *)(uintptr_t)path, &end);
+	rc = hr_child_run(a, limit_ms, true, describe_file, &path, &end);
 	if (rc)
 		return lost_plugin(path, hr_printf(a, "no process could be started to try it: %s",
-						   strerror(-rc)));
+						   strerrordesc_np(-rc)));
 	if (end.how == HR_CHILD_CLEAN)
 		o = cJSON_Parse(end.text);
 	if (o)

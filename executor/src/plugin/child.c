@@ -30,12 +30,13 @@ isolate(int limit_ms)
 	const rlim_t seconds = (rlim_t)(limit_ms + 999) / 1000;
 	const struct rlimit cpu = { seconds, seconds + 1 }, core = { 0, 0 };
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	const struct sigaction by_default = { .sa_handler = SIG_DFL };
 	sigset_t none;
 
 	for (size_t i = 0; i < sizeof defaults / sizeof defaults[0]; i++)
-		(void)signal(defaults[i], SIG_DFL);
+		(void)sigaction(defaults[i], &by_default, NULL);
 	sigemptyset(&none);
-	(void)sigprocmask(SIG_SETMASK, &none, NULL);
+	(void)pthread_sigmask(SIG_SETMASK, &none, NULL);
 	(void)setrlimit(RLIMIT_CPU, &cpu);
 	(void)setrlimit(RLIMIT_CORE, &core);
 	for (int fd = 0; fd < 3 && null >= 0; fd++)

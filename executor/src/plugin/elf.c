@@ -198,7 +198,7 @@ hr_elf_read(struct hr_arena *a, const char *path)
 	Elf64_Ehdr eh = { 0 };
 
 	if (f.fd < 0) {
-		out.refused = hr_printf(a, "it cannot be opened: %s", strerror(errno));
+		out.refused = hr_printf(a, "it cannot be opened: %s", strerrordesc_np(errno));
 		return out;
 	}
 	if (fstat(f.fd, &st) || !S_ISREG(st.st_mode)) {

@@ -63,9 +63,8 @@ hr_plugin_files(struct hr_arena *a, const char *dir)
 	const struct dirent *e;
 	DIR *d = opendir(dir);
 
-	if (!d)
-		return files;
-	while ((e = readdir(d)) != NULL) {
+	/* NOLINTNEXTLINE(concurrency-mt-unsafe): this stream is nobody else's */
+	while (d && (e = readdir(d)) != NULL) {
 		struct stat st;
 		const char *path;
 
@@ -75,7 +74,8 @@ hr_plugin_files(struct hr_arena *a, const char *dir)
 		if (!stat(path, &st) && S_ISREG(st.st_mode))
 			hr_strings_add(a, &files, path);
 	}
-	(void)closedir(d);
+	if (d)
+		(void)closedir(d);
 	if (files.n)
 		qsort(files.item, files.n, sizeof files.item[0], by_name);
 	return files;
@@ -119,7 +119,7 @@ find_by_path(struct hr_arena *a, const char *name, const char *base)
 	}
 	f.error = errno == ENOENT || errno == ENOTDIR
 			  ? hr_printf(a, "there is no file '%s'", path)
-			  : hr_printf(a, "'%s' cannot be opened: %s", path, strerror(errno));
+			  : hr_printf(a, "'%s' cannot be opened: %s", path, strerrordesc_np(errno));
 	files = hr_plugin_files(a, dir);
 	for (size_t i = 0; i < files.n; i++)
 		hr_strings_add(a, &names, hr_plugin_file_name(files.item[i]));

@@ -185,6 +185,7 @@ hr_plugin_load_file(struct hr_arena *a, const char *path, struct hr_plugin *p)
 	lib = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	hr_stage_leave();
 	if (!lib) {
+		/* NOLINTNEXTLINE(concurrency-mt-unsafe): control code, one thread */
 		explain_dlerror(a, path, dlerror(), &elf, p);
 		return;
 	}

@@ -80,7 +80,7 @@ hr_probe_limited(struct hr_arena *a, const struct hr_graph *g, const struct hr_p
 
 	if (rc) {
 		hr_error(d, HR_NOWHERE, 308, "no process could be started to try the plugins: %s",
-			 strerror(-rc));
+			 strerrordesc_np(-rc));
 		return -1;
 	}
 	if (end.how == HR_CHILD_CLEAN)

@@ -198,7 +198,9 @@ help_convert(const struct converter *c, struct hr_diag *d)
 static const char *
 reason(const struct hr_refusal *r)
 {
-	return *r->text ? r->text : strerror(r->rc < 0 ? -r->rc : r->rc);
+	const char *name = strerrordesc_np(r->rc < 0 ? -r->rc : r->rc);
+
+	return *r->text ? r->text : name ? name : "no reason was given";
 }
 
 static void
