@@ -72,7 +72,7 @@ static const struct hop_param params[] = {
 static const struct hop_counter counters[] = {
 	[C_PACKETS] = { "packets", "packets that became messages", HOP_LOG_INFO, 0 },
 	[C_KERNEL_DROPS] = { "kernel_drops", "packets the kernel dropped: receive buffer full",
-			     HOP_LOG_WARN, 0 },
+			     HOP_LOG_WARN, HOP_COUNTER_LOSS },
 	[C_TRUNCATED] = { "truncated", "packets longer than declared", HOP_LOG_WARN, 0 },
 	[C_SHORT] = { "short", "packets shorter than declared", HOP_LOG_WARN, 0 },
 	[C_MALFORMED] = { "malformed", "packets with a wrong fixed field or an impossible number",

@@ -168,6 +168,9 @@ check_counters(struct hr_arena *a, const struct hop_op *op)
 		if (c->level > HOP_LOG_DEBUG)
 			return hr_printf(a, "counter '%s' has the unknown level %u", c->name,
 					 c->level);
+		if (c->flags & ~(uint32_t)HOP_COUNTER_LOSS)
+			return hr_printf(a, "counter '%s' has unknown flag bits 0x%x", c->name,
+					 c->flags & ~(uint32_t)HOP_COUNTER_LOSS);
 		for (uint32_t k = 0; k < i; k++)
 			if (!strcmp(op->counters.at[k].name, c->name))
 				return hr_printf(a, "two counters are called '%s'", c->name);

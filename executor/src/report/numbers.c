@@ -163,7 +163,7 @@ make_node(const struct hr_plan *p, struct hr_page *page, uint32_t i, struct hr_n
 		if (t->level <= HOP_LOG_WARN && o->counter[c])
 			o->warns = true;
 		/* A socket's losses happen before there is an edge to lose on. */
-		if (!strcmp(t->name, "lost"))
+		if (t->flags & HOP_COUNTER_LOSS)
 			n->lost += o->counter[c];
 	}
 }

@@ -22,7 +22,7 @@ static const struct hop_counter sink_counters[] = {
 };
 static const struct hop_counter source_counters[] = {
 	{ .name = "made", .level = HOP_LOG_INFO },
-	{ .name = "lost", .level = HOP_LOG_WARN },
+	{ .name = "lost", .level = HOP_LOG_WARN, .flags = HOP_COUNTER_LOSS },
 };
 
 static const struct hop_op source_op = { .name = "test/source",
