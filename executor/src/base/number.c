@@ -16,7 +16,7 @@
 
 __extension__ typedef __int128 wide;
 
-enum { LONGEST = 64 }; /* characters of a number that are looked at for its double */
+enum { LONGEST = 400 }; /* characters of a number; nobody writes more by intent */
 
 struct reader {
 	const char *s;
@@ -139,8 +139,8 @@ hr_decimal_read(const char *s, struct hr_decimal *out)
 	} else {
 		if (!read_decimal(&r, out))
 			return 0;
-		/* Digits cut off at LONGEST do not change the nearest double of a fraction; a
-		 * longer integer is refused by whoever wants one. */
+		if (r.n == LONGEST)
+			return 0;
 		r.plain[r.n] = '\0';
 		out->value = to_double(r.plain);
 	}

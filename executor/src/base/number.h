@@ -23,7 +23,8 @@ struct hr_decimal { /* digits * 10^exponent */
 };
 
 /* Read the number at the start of s: sign, 0x, digits with single '_' between them, '.', exponent.
- * Bytes read; 0: no number. */
+ * Bytes read; 0: no number
+ * (or one of 400 characters and more). */
 size_t hr_decimal_read(const char *s, struct hr_decimal *out);
 
 enum hr_fit { HR_FIT_OK, HR_FIT_NOT_WHOLE, HR_FIT_TOO_LARGE };

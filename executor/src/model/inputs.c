@@ -72,8 +72,6 @@ take_gather_times(struct hr_build *b, const struct hr_yaml *map, struct hr_gathe
 
 	if (!y || !hr_resolve_as(b, y, HR_T_DURATION, "timeout", &v))
 		return;
-	if (v.i < 0)
-		hr_error_value(b, &v, 209, "timeout: %s is negative", v.text);
 	g->timeout_ns = v.i;
 }
 

@@ -325,6 +325,12 @@ from_typed(struct job *j, const struct hr_value *v, enum hr_type want)
 		      hr_type_name[want]);
 }
 
+static bool
+is_amount(enum hr_type t)
+{
+	return t == HR_T_SIZE || t == HR_T_DURATION || t == HR_T_RATE;
+}
+
 static const char *
 trim(struct hr_arena *a, const char *s)
 {
@@ -347,6 +353,9 @@ hr_value_convert(struct hr_arena *a, const struct hr_value *v, enum hr_type want
 	struct job j = { a, text, &result, why };
 	int rc = 0;
 
+	/* An expression can go below zero where no text could. */
+	if (v->type == want && v->f < 0 && is_amount(want))
+		return refuse(&j, "%s is negative, and a %s cannot be", text, hr_type_name[want]);
 	if (v->type == want) {
 		*out = result;
 		return 0;

@@ -107,6 +107,14 @@ what_is_no_number_is_not_read(void **state)
 	assert_int_equal(hr_decimal_read("1__0", &d), 1);
 	assert_int_equal(hr_decimal_read("1e", &d), 1);
 	assert_int_equal(hr_decimal_read("2e+", &d), 1);
+	char endless[500];
+
+	memset(endless, '1', sizeof(endless));
+	endless[499] = 0;
+	assert_int_equal(hr_decimal_read(endless, &d), 0);
+	endless[300] = 0;
+	assert_int_equal(hr_decimal_read(endless, &d), 300);
+	assert_true(d.too_long && d.value > 1e299);
 	hr_decimal_read("010", &d);
 	assert_true(d.leading_zero);
 	hr_decimal_read("0.5", &d);

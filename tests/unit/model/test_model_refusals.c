@@ -153,10 +153,9 @@ static const struct refusal WITH_VERSION[] = {
 	{ "nodes: {a: {op: x, inputs: {in: {from: a, initial: 1, gather: {count: 4, missing: "
 	  "nan0}}}}}\n",
 	  208, 1, 83, "did you mean 'nan'?" },
-	{ "knobs: {t: {type: duration, default: \"${0 - 1ms}\"}}\n"
-	  "nodes: {a: {op: x, inputs: {in: {from: a, initial: 1, gather: {count: 4, timeout: "
-	  "$t}}}}}\n",
-	  209, 2, 83, "2:38: note: the value comes from here" },
+	{ AB "knobs: {t: {type: duration, default: \"${0 - 1ms}\"}}\n", 207, 2, 38,
+	  "-1 ms is negative, and a duration cannot be" },
+	{ AB "knobs: {t: {type: size, default: \"${1B - 2B}\"}}\n", 207, 2, 34, "is negative" },
 	{ "nodes: {a: {op: x, inputs: {in: {from: a, initial: 0}}}}\n", 209, 1, 52, "initial: 0" },
 	{ AB "partitions: {p: {nodes: [a], cpus: x}}\n", 207, 2, 36, "not a CPU list" },
 	{ AB "partitions: {p: {nodes: [a], cpus: []}}\n", 207, 2, 36, "the list is empty" },

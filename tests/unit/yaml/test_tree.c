@@ -149,8 +149,7 @@ tabs_are_fine_where_they_indent_nothing(void **state)
 static void
 aliases_share_the_anchored_tree(void **state)
 {
-	const struct hr_yaml *y =
-		parse(*state, "a: &x {k: 1}\nb: *x\nc: &x 2\nd: [*x, *x]\n");
+	const struct hr_yaml *y = parse(*state, "a: &x {k: 1}\nb: *x\nc: &x 2\nd: [*x, *x]\n");
 
 	assert_ptr_equal(get(y, "a"), get(y, "b"));
 	assert_string_equal(get(y, "d")->item[1]->text, "2"); /* the latest anchor of a name */
