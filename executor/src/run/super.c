@@ -399,11 +399,15 @@ read_queues_of_the_dead(struct hr_super *s)
 	for (uint32_t i = 0; i < s->plan->graph->n_edges; i++) {
 		const struct hr_plan_edge *e = &s->plan->edge[i];
 		struct hr_page_edge *page = hr_page_edge(s->page, i);
+		struct hmq_edge_stat *q = &page->queue;
 
 		if (hr_load32_relaxed(&page->queue_valid) || !seg[e->chan].base)
 			continue;
-		if (hmq_chan_stat(&seg[e->chan], e->reader, &page->queue) == 0)
-			hr_store32_relaxed(&page->queue_valid, 1);
+		if (hmq_chan_stat(&seg[e->chan], e->reader, q))
+			continue;
+		/* A writer that ended first never saw the death: what is queued is abandoned. */
+		q->abandoned = q->sent - q->received - q->lost - q->left;
+		hr_store32_relaxed(&page->queue_valid, 1);
 	}
 }
 
