@@ -172,7 +172,7 @@ hr_vprintf(struct hr_arena *a, const char *fmt, va_list ap)
 		return hr_strdup(a, fmt);
 	char *s = hr_alloc_aligned(a, (size_t)n + 1, 1);
 
-	vsnprintf(s, (size_t)n + 1, fmt, ap);
+	(void)vsnprintf(s, (size_t)n + 1, fmt, ap);
 	return s;
 }
 

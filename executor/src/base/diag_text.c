@@ -17,8 +17,8 @@
 
 enum { WINDOW = 100 }; /* columns of source shown */
 
-static const char RED[] = "\033[1;31m", YELLOW[] = "\033[1;33m", GREEN[] = "\033[32m",
-		  PLAIN[] = "\033[0m";
+static const char red[] = "\033[1;31m", yellow[] = "\033[1;33m", green[] = "\033[32m",
+		  plain[] = "\033[0m";
 
 static const char *
 style(bool color, const char *code)
@@ -54,16 +54,16 @@ show_char(const char *s, size_t n, char out[12])
 	size_t k = hr_utf8_next(s, n, &c);
 
 	if (!k)
-		snprintf(out, 12, "\\x%02x", (unsigned char)*s);
+		(void)snprintf(out, 12, "\\x%02x", (unsigned char)*s);
 	else if (c == '\t')
-		snprintf(out, 12, "\\t");
+		(void)snprintf(out, 12, "\\t");
 	else if (c < 0x20 || c == 0x7f)
-		snprintf(out, 12, "\\x%02x", c);
+		(void)snprintf(out, 12, "\\x%02x", c);
 	else if ((c >= 0x80 && c <= 0xa0) || (c >= 0x2000 && c <= 0x200f) ||
 		 (c >= 0x2028 && c <= 0x202f) || (c >= 0x2060 && c <= 0x206f) || c == 0xfeff)
-		snprintf(out, 12, "\\u%04x", c);
+		(void)snprintf(out, 12, "\\u%04x", c);
 	else
-		snprintf(out, 12, "%.*s", (int)k, s);
+		(void)snprintf(out, 12, "%.*s", (int)k, s);
 	return k ? k : 1;
 }
 
@@ -129,10 +129,10 @@ add_excerpt(struct hr_text *t, const struct hr_span *at, bool color)
 	hr_text_add(t, "%5u | %s\n", at->line, line.text.s);
 	hr_text_puts(t, "      | ");
 	hr_text_fill(t, ' ', line.caret);
-	hr_text_puts(t, style(color, GREEN));
+	hr_text_puts(t, style(color, green));
 	hr_text_fill(t, '^', 1);
 	hr_text_fill(t, '~', line.width - 1);
-	hr_text_add(t, "%s\n", style(color, PLAIN));
+	hr_text_add(t, "%s\n", style(color, plain));
 }
 
 static void
@@ -150,9 +150,9 @@ add_diag(struct hr_text *t, const struct hr_diag *d, bool color)
 	bool is_error = d->severity == HR_ERROR;
 
 	add_place(t, &d->at);
-	hr_text_add(t, "%s%s[%c%03u]%s: %s\n", style(color, is_error ? RED : YELLOW),
+	hr_text_add(t, "%s%s[%c%03u]%s: %s\n", style(color, is_error ? red : yellow),
 		    is_error ? "error" : "warning", is_error ? 'E' : 'W', d->code,
-		    style(color, PLAIN), d->text);
+		    style(color, plain), d->text);
 	add_excerpt(t, &d->at, color);
 	for (const struct hr_note *n = d->notes; n; n = n->next) {
 		add_place(t, &n->at);
@@ -160,7 +160,7 @@ add_diag(struct hr_text *t, const struct hr_diag *d, bool color)
 		add_excerpt(t, &n->at, color);
 	}
 	for (const struct hr_note *n = d->helps; n; n = n->next)
-		hr_text_add(t, "%shelp:%s %s\n", style(color, GREEN), style(color, PLAIN), n->text);
+		hr_text_add(t, "%shelp:%s %s\n", style(color, green), style(color, plain), n->text);
 }
 
 static const char *
@@ -262,7 +262,7 @@ diag_json(struct hr_arena *a, const struct hr_diag *d)
 	cJSON *o = cJSON_CreateObject();
 	char code[16];
 
-	snprintf(code, sizeof(code), "%c%03u", d->severity == HR_ERROR ? 'E' : 'W', d->code);
+	(void)snprintf(code, sizeof(code), "%c%03u", d->severity == HR_ERROR ? 'E' : 'W', d->code);
 	cJSON_AddStringToObject(o, "code", code);
 	cJSON_AddStringToObject(o, "severity", d->severity == HR_ERROR ? "error" : "warning");
 	add_json_place(o, &d->at);

@@ -22,7 +22,7 @@ hr_fail(struct hr_error *err, int err_no, const char *file, int line, const char
 		err->file = file;
 		err->line = line;
 		va_start(ap, fmt);
-		vsnprintf(err->text, sizeof(err->text), fmt, ap);
+		(void)vsnprintf(err->text, sizeof(err->text), fmt, ap);
 		va_end(ap);
 	}
 	return -err_no;

@@ -56,7 +56,7 @@ hr_read_whole(struct hr_arena *a, const char *path, size_t limit, char **data, s
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 
 	if (fd < 0)
-		return HR_FAIL(err, errno, "cannot open '%s': %s", path, strerror(errno));
+		return HR_FAIL(err, errno, "cannot open '%s': %s", path, strerrordesc_np(errno));
 	struct stat st;
 	int rc = fstat(fd, &st) ? -errno : S_ISDIR(st.st_mode) ? -EISDIR : 0;
 
@@ -68,7 +68,7 @@ hr_read_whole(struct hr_arena *a, const char *path, size_t limit, char **data, s
 	close(fd);
 	if (rc == -EFBIG)
 		return HR_FAIL(err, EFBIG, "'%s' is larger than %zu bytes", path, limit);
-	return rc ? HR_FAIL(err, -rc, "cannot read '%s': %s", path, strerror(-rc)) : 0;
+	return rc ? HR_FAIL(err, -rc, "cannot read '%s': %s", path, strerrordesc_np(-rc)) : 0;
 }
 
 static int
@@ -97,7 +97,7 @@ hr_write_whole(const char *path, const void *data, size_t len, struct hr_error *
 	int fd = mkostemp(tmp, O_CLOEXEC);
 
 	if (fd < 0)
-		return HR_FAIL(err, errno, "cannot write '%s': %s", path, strerror(errno));
+		return HR_FAIL(err, errno, "cannot write '%s': %s", path, strerrordesc_np(errno));
 	int rc = write_all(fd, data, len);
 
 	if (!rc && fchmod(fd, 0644))
@@ -108,7 +108,7 @@ hr_write_whole(const char *path, const void *data, size_t len, struct hr_error *
 		rc = -errno;
 	if (rc) {
 		unlink(tmp);
-		return HR_FAIL(err, -rc, "cannot write '%s': %s", path, strerror(-rc));
+		return HR_FAIL(err, -rc, "cannot write '%s': %s", path, strerrordesc_np(-rc));
 	}
 	return 0;
 }
@@ -120,7 +120,7 @@ hr_dir_of(struct hr_arena *a, const char *path)
 
 	/* A link to a graph means the graph: "./x.so" starts beside the file itself. */
 	if (!realpath(path, real))
-		snprintf(real, sizeof(real), "%s", path);
+		(void)snprintf(real, sizeof(real), "%s", path);
 	char *slash = strrchr(real, '/');
 
 	if (!slash)

@@ -28,7 +28,7 @@ hr_json_add_int(cJSON *object, const char *key, int64_t value)
 {
 	char digits[24];
 
-	snprintf(digits, sizeof(digits), "%" PRId64, value);
+	(void)snprintf(digits, sizeof(digits), "%" PRId64, value);
 	cJSON_AddRawToObject(object, key, digits);
 }
 

@@ -179,11 +179,11 @@ static void
 print(char *buf, size_t size, double value)
 {
 	if (value == trunc(value) && fabs(value) < 1e15) {
-		snprintf(buf, size, "%.0f", value + 0.0); /* no minus zero */
+		(void)snprintf(buf, size, "%.0f", value + 0.0); /* no minus zero */
 		return;
 	}
 	for (int digits = 1; digits <= 17; digits++) {
-		snprintf(buf, size, "%.*g", digits, value);
+		(void)snprintf(buf, size, "%.*g", digits, value);
 		if (to_double(buf) == value)
 			return;
 	}

@@ -91,7 +91,7 @@ hr_text_add(struct hr_text *t, const char *fmt, ...)
 	}
 	reserve(t, (size_t)n);
 	va_start(ap, fmt);
-	vsnprintf(t->s + t->len, (size_t)n + 1, fmt, ap);
+	(void)vsnprintf(t->s + t->len, (size_t)n + 1, fmt, ap);
 	va_end(ap);
 	t->len += (size_t)n;
 }

@@ -12,7 +12,7 @@ struct lead {
 	uint32_t least; /* smaller numbers are overlong here */
 };
 
-static const struct lead LEADS[] = {
+static const struct lead leads[] = {
 	{ 0x80, 0x00, 1, 0 },
 	{ 0xe0, 0xc0, 2, 0x80 },
 	{ 0xf0, 0xe0, 3, 0x800 },
@@ -24,8 +24,8 @@ hr_utf8_next(const char *s, size_t n, uint32_t *code)
 {
 	unsigned char first = n ? (unsigned char)s[0] : 0xff;
 
-	for (size_t i = 0; i < sizeof(LEADS) / sizeof(LEADS[0]); i++) {
-		const struct lead *l = &LEADS[i];
+	for (size_t i = 0; i < sizeof(leads) / sizeof(leads[0]); i++) {
+		const struct lead *l = &leads[i];
 
 		if ((first & l->mask) != l->value)
 			continue;

@@ -26,7 +26,7 @@ struct operation {
 };
 
 /* Longer texts before their beginnings. */
-static const struct operation OPERATIONS[] = {
+static const struct operation operations[] = {
 	{ "or", HR_OP_OR, LEVEL_OR },      { "and", HR_OP_AND, LEVEL_AND },
 	{ "==", HR_OP_EQ, LEVEL_COMPARE }, { "!=", HR_OP_NE, LEVEL_COMPARE },
 	{ "<=", HR_OP_LE, LEVEL_COMPARE }, { ">=", HR_OP_GE, LEVEL_COMPARE },
@@ -43,7 +43,7 @@ struct function {
 	enum hr_fn fn;
 };
 
-static const struct function FUNCTIONS[] = {
+static const struct function functions[] = {
 	{ .name = "min", .is_fold = true, .op = HR_OP_MIN },
 	{ .name = "max", .is_fold = true, .op = HR_OP_MAX },
 	{ .name = "ceil", .fn = HR_FN_CEIL },
@@ -77,7 +77,9 @@ is_name_char(char c)
 static char
 peek(const struct hr_expr *e, size_t ahead)
 {
-	return e->at + ahead < e->end ? e->scalar->text[e->at + ahead] : '\0';
+	if (e->at + ahead >= e->end)
+		return '\0';
+	return e->scalar->text[e->at + ahead];
 }
 
 static void
@@ -252,9 +254,9 @@ read_word(struct hr_expr *e, struct hr_value *out)
 	}
 	if (peek(e, 0) != '(')
 		return hr_expr_name(e, start, n, out);
-	for (size_t i = 0; i < sizeof(FUNCTIONS) / sizeof(FUNCTIONS[0]); i++)
-		if (strlen(FUNCTIONS[i].name) == n && !memcmp(FUNCTIONS[i].name, word, n))
-			return read_call(e, &FUNCTIONS[i], start, out);
+	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
+		if (strlen(functions[i].name) == n && !memcmp(functions[i].name, word, n))
+			return read_call(e, &functions[i], start, out);
 	return fault(e, 211, start,
 		     "there is no such function; there are min, max, ceil, floor, log2");
 }
@@ -334,9 +336,9 @@ static const struct operation *
 find_operation(struct hr_expr *e, int level)
 {
 	skip_space(e);
-	for (size_t i = 0; i < sizeof(OPERATIONS) / sizeof(OPERATIONS[0]); i++)
-		if (starts_with(e, OPERATIONS[i].text))
-			return OPERATIONS[i].level == level ? &OPERATIONS[i] : NULL;
+	for (size_t i = 0; i < sizeof(operations) / sizeof(operations[0]); i++)
+		if (starts_with(e, operations[i].text))
+			return operations[i].level == level ? &operations[i] : NULL;
 	return NULL;
 }
 

@@ -16,30 +16,30 @@ enum kind { NUM, SIZE, DUR, RATE, BOOL, TEXT, NONE };
 static enum kind
 kind_of(const struct hr_value *v)
 {
-	static const enum kind KINDS[HR_N_TYPES] = {
+	static const enum kind kinds[HR_N_TYPES] = {
 		[HR_T_TEXT] = TEXT,   [HR_T_BOOL] = BOOL, [HR_T_INT] = NUM,
 		[HR_T_FLOAT] = NUM,   [HR_T_SIZE] = SIZE, [HR_T_DURATION] = DUR,
 		[HR_T_STRING] = TEXT, [HR_T_RATE] = RATE, [HR_T_CPUS] = TEXT,
 	};
 
-	return KINDS[v->type];
+	return kinds[v->type];
 }
 
 /* What x * y and x / y are.  Rows: x, columns: y, in the order NUM SIZE DUR RATE. */
-static const enum kind PRODUCT[4][4] = {
+static const enum kind product[4][4] = {
 	{ NUM, SIZE, DUR, RATE },
 	{ SIZE, NONE, NONE, NONE },
 	{ DUR, NONE, NONE, NUM },
 	{ RATE, NONE, NUM, NONE },
 };
-static const enum kind QUOTIENT[4][4] = {
+static const enum kind quotient[4][4] = {
 	{ NUM, NONE, RATE, DUR },
 	{ SIZE, NUM, NONE, NONE },
 	{ DUR, NONE, NUM, NONE },
 	{ RATE, NONE, NONE, NUM },
 };
 
-static const char *const TOO_LARGE = "the result is too large";
+static const char *const too_large = "the result is too large";
 
 static bool
 is_exact(const struct hr_value *v)
@@ -57,7 +57,7 @@ static const char *
 put_float(struct hr_value *out, enum hr_type type, double f)
 {
 	if (!isfinite(f))
-		return TOO_LARGE;
+		return too_large;
 	*out = (struct hr_value){ .type = type, .f = f };
 	return NULL;
 }
@@ -67,7 +67,7 @@ static const char *
 put_rounded(struct hr_value *out, enum hr_type type, double f)
 {
 	if (!(fabs(f) < 9.2e18))
-		return TOO_LARGE;
+		return too_large;
 	put_int(out, type, llround(f));
 	return NULL;
 }
@@ -112,14 +112,14 @@ multiply(struct hr_arena *a, const struct hr_value *x, const struct hr_value *y,
 	 struct hr_value *out)
 {
 	enum kind kx = kind_of(x), ky = kind_of(y);
-	enum kind k = kx <= RATE && ky <= RATE ? PRODUCT[kx][ky] : NONE;
+	enum kind k = kx <= RATE && ky <= RATE ? product[kx][ky] : NONE;
 	int64_t i;
 
 	if (k == NONE)
 		return mixed(a, "in a product", x, y);
 	if (is_exact(x) && is_exact(y)) {
 		if (__builtin_mul_overflow(x->i, y->i, &i))
-			return TOO_LARGE;
+			return too_large;
 		put_int(out, exact_type(k), i);
 		return NULL;
 	}
@@ -132,7 +132,7 @@ static const char *
 divide(struct hr_arena *a, const struct hr_value *x, const struct hr_value *y, struct hr_value *out)
 {
 	enum kind kx = kind_of(x), ky = kind_of(y);
-	enum kind k = kx <= RATE && ky <= RATE ? QUOTIENT[kx][ky] : NONE;
+	enum kind k = kx <= RATE && ky <= RATE ? quotient[kx][ky] : NONE;
 
 	if (k == NONE)
 		return mixed(a, "in a quotient", x, y);
@@ -172,7 +172,7 @@ add(struct hr_arena *a, const struct hr_value *x, const struct hr_value *y, stru
 	if (!is_exact(x) || !is_exact(y))
 		return put_kind(out, k, minus ? x->f - y->f : x->f + y->f);
 	if (minus ? __builtin_sub_overflow(x->i, y->i, &i) : __builtin_add_overflow(x->i, y->i, &i))
-		return TOO_LARGE;
+		return too_large;
 	put_int(out, exact_type(k), i);
 	return NULL;
 }
@@ -212,9 +212,9 @@ power(struct hr_arena *a, const struct hr_value *x, const struct hr_value *y, st
 
 	for (int64_t n = y->i; n; n >>= 1) {
 		if (n & 1 && __builtin_mul_overflow(result, base, &result))
-			return TOO_LARGE;
+			return too_large;
 		if (n > 1 && __builtin_mul_overflow(base, base, &base))
-			return TOO_LARGE;
+			return too_large;
 	}
 	put_int(out, HR_T_INT, result);
 	return NULL;

@@ -20,9 +20,9 @@ hr_at(const struct hr_yaml *map, const char *key)
 static const char *
 form_name(enum hr_yaml_kind kind)
 {
-	static const char *const NAMES[] = { "text", "a list", "a map" };
+	static const char *const names[] = { "text", "a list", "a map" };
 
-	return NAMES[kind];
+	return names[kind];
 }
 
 const struct hr_yaml *

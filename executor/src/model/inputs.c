@@ -11,15 +11,15 @@
 
 enum { MAX_DEPTH = 1 << 30, MAX_WINDOW = 1024 };
 
-static const char *const WHEN_FULL[] = { "block", "drop_newest", "fail", "drop_oldest" };
-static const char *const MISSING[] = { "drop", "zero", "nan" };
-static const char *const ORDERS[] = { "first", "any" };
-static const char *const KEYS[] = { "frame", "stream" };
+static const char *const when_full_names[] = { "block", "drop_newest", "fail", "drop_oldest" };
+static const char *const missing_names[] = { "drop", "zero", "nan" };
+static const char *const order_names[] = { "first", "any" };
+static const char *const key_names[] = { "frame", "stream" };
 
 bool
 hr_take_when_full(struct hr_build *b, const struct hr_yaml *y, enum hr_when_full *out)
 {
-	uint32_t i = hr_resolve_choice(b, y, WHEN_FULL, 4, "when_full");
+	uint32_t i = hr_resolve_choice(b, y, when_full_names, 4, "when_full");
 
 	if (i == HR_FULL_FAIL + 1) {
 		struct hr_diag *e = hr_error(b->diags, y->at, 291,
@@ -52,7 +52,7 @@ take_by(struct hr_build *b, const struct hr_yaml *y, struct hr_gather *g)
 	uint32_t n = is_list ? y->n : 1, seen = 0;
 
 	for (uint32_t i = 0; i < n; i++) {
-		uint32_t k = hr_resolve_choice(b, is_list ? y->item[i] : y, KEYS, 2, "by");
+		uint32_t k = hr_resolve_choice(b, is_list ? y->item[i] : y, key_names, 2, "by");
 
 		if (k == UINT32_MAX)
 			return;
@@ -108,12 +108,12 @@ take_gather(struct hr_build *b, const struct hr_yaml *y)
 	if ((y = hr_at(map, "by")))
 		take_by(b, y, g);
 	if ((y = hr_at(map, "missing"))) {
-		uint32_t i = hr_resolve_choice(b, y, MISSING, 3, "missing");
+		uint32_t i = hr_resolve_choice(b, y, missing_names, 3, "missing");
 
 		g->missing = i == UINT32_MAX ? HR_MISSING_DROP : (enum hr_missing)i;
 	}
 	if ((y = hr_at(map, "order")))
-		g->any_order = hr_resolve_choice(b, y, ORDERS, 2, "order") == 1;
+		g->any_order = hr_resolve_choice(b, y, order_names, 2, "order") == 1;
 	return g;
 }
 

@@ -235,11 +235,11 @@ evaluate(struct hr_build *b, uint32_t i, struct hr_span used_at)
 	return ok;
 }
 
-static const char *const TYPES[] = { "bool", "int",      "float", "string",
-				     "size", "duration", "rate",  "cpus" };
-static const enum hr_type TYPE_OF[] = { HR_T_BOOL, HR_T_INT,      HR_T_FLOAT, HR_T_STRING,
-					HR_T_SIZE, HR_T_DURATION, HR_T_RATE,  HR_T_CPUS };
-enum { N_TYPES = sizeof(TYPES) / sizeof(TYPES[0]) };
+static const char *const type_names[] = { "bool", "int",      "float", "string",
+					  "size", "duration", "rate",  "cpus" };
+static const enum hr_type types[] = { HR_T_BOOL, HR_T_INT,      HR_T_FLOAT, HR_T_STRING,
+				      HR_T_SIZE, HR_T_DURATION, HR_T_RATE,  HR_T_CPUS };
+enum { N_TYPES = sizeof(type_names) / sizeof(type_names[0]) };
 
 static bool
 take_type(struct hr_build *b, struct hr_knob *k, const struct hr_yaml *decl)
@@ -251,18 +251,18 @@ take_type(struct hr_build *b, struct hr_knob *k, const struct hr_yaml *decl)
 		struct hr_diag *e =
 			hr_error(b->diags, k->name.at, 206, "knob %s has no `type`", k->name.text);
 
-		hr_suggest(e, "", TYPES, N_TYPES);
+		hr_suggest(e, "", type_names, N_TYPES);
 	}
 	for (size_t i = 0; y && i < N_TYPES; i++)
-		if (!strcmp(TYPES[i], y->text)) {
-			k->type = TYPE_OF[i];
+		if (!strcmp(type_names[i], y->text)) {
+			k->type = types[i];
 			return true;
 		}
 	if (y) {
 		struct hr_diag *e =
 			hr_error(b->diags, y->at, 208, "%s: there is no type '%s'", what, y->text);
 
-		hr_suggest(e, y->text, TYPES, N_TYPES);
+		hr_suggest(e, y->text, type_names, N_TYPES);
 	}
 	return false;
 }

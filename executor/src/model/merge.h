@@ -14,6 +14,6 @@
 struct hr_yaml *hr_merge(struct hr_arena *a, const struct hr_yaml *base, const struct hr_yaml *over,
 			 struct hr_diags *d);
 /* Report !remove and !replace in a text that changes nothing (the first file). */
-void hr_merge_refuse_tags(const struct hr_yaml *root, struct hr_diags *d);
+void hr_merge_refuse_tags(const struct hr_yaml *y, struct hr_diags *d);
 
 #endif

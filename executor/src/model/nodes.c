@@ -8,8 +8,8 @@
 
 #include "model/internal.h"
 
-static const char *const DEVICES[] = { "cpu", "cuda", "auto" };
-static const char *const ENDS[] = { "all", "any" };
+static const char *const device_names[] = { "cpu", "cuda", "auto" };
+static const char *const end_names[] = { "all", "any" };
 
 static void
 remember_unknown(void *self, const struct hr_yaml_pair *p, struct hr_diag *d)
@@ -94,18 +94,18 @@ static void
 take_device(struct hr_build *b, const struct hr_yaml *map, struct hr_node *n)
 {
 	const struct hr_yaml *y = hr_at(map, "device");
-	uint32_t i = y ? hr_resolve_choice(b, y, DEVICES, 3, "device") : UINT32_MAX;
+	uint32_t i = y ? hr_resolve_choice(b, y, device_names, 3, "device") : UINT32_MAX;
 
 	n->device = (struct hr_name){ "auto", HR_NOWHERE };
 	if (i != UINT32_MAX)
-		n->device = (struct hr_name){ DEVICES[i], y->at };
+		n->device = (struct hr_name){ device_names[i], y->at };
 }
 
 static void
 take_failure(struct hr_build *b, const struct hr_yaml *map)
 {
 	const struct hr_yaml *y = hr_at(map, "on_failure");
-	static const char *const LATER[] = { "detach", "restart" };
+	static const char *const later[] = { "detach", "restart" };
 	struct hr_value v = { .text = "restart" };
 
 	if (!y ||
@@ -114,7 +114,7 @@ take_failure(struct hr_build *b, const struct hr_yaml *map)
 	if (!strcmp(v.text, "stop_graph"))
 		return;
 	for (size_t i = 0; i < 2; i++)
-		if (!strcmp(v.text, LATER[i])) {
+		if (!strcmp(v.text, later[i])) {
 			hr_error(
 				b->diags, y->at, 291,
 				"`on_failure: %s` is not in this version; a failing node stops the "
@@ -122,11 +122,11 @@ take_failure(struct hr_build *b, const struct hr_yaml *map)
 				v.text);
 			return;
 		}
-	static const char *const NAMES[] = { "stop_graph" };
+	static const char *const names[] = { "stop_graph" };
 	struct hr_diag *e =
 		hr_error_value(b, &v, 208, "on_failure: '%s' is not one of the choices", v.text);
 
-	hr_suggest(e, v.text, NAMES, 1);
+	hr_suggest(e, v.text, names, 1);
 }
 
 static void
@@ -156,7 +156,7 @@ take_node(struct hr_build *b, uint32_t i, const struct hr_yaml_pair *p)
 	take_device(b, map, n);
 	take_failure(b, map);
 	if ((y = hr_at(map, "end")))
-		n->end_any = hr_resolve_choice(b, y, ENDS, 2, "end") == 1;
+		n->end_any = hr_resolve_choice(b, y, end_names, 2, "end") == 1;
 	n->inputs_broken = hr_schema_is_misspelt(map, HR_L_NODE, "inputs");
 	if ((y = hr_at(map, "inputs")))
 		hr_build_inputs(b, y, i);

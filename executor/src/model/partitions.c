@@ -8,8 +8,8 @@
 
 #include "model/internal.h"
 
-static const char *const WAITS[] = { "spin", "adaptive", "sleep" };
-static const char *const POLICIES[] = { "other", "fifo", "rr" };
+static const char *const wait_names[] = { "spin", "adaptive", "sleep" };
+static const char *const policy_names[] = { "other", "fifo", "rr" };
 
 struct places {
 	struct hr_build *b;
@@ -183,7 +183,7 @@ take_priority(struct hr_build *b, const struct hr_yaml *map, struct hr_partition
 	}
 	if (!y && !hr_schema_is_misspelt(map, HR_L_SCHED, "priority"))
 		hr_error(b->diags, map->at, 206, "sched: policy %s needs a `priority` from 1 to 99",
-			 POLICIES[p->sched]);
+			 policy_names[p->sched]);
 	if (y && hr_resolve_count(b, y->value, 1, 99, "priority", &v))
 		p->priority = (int32_t)v;
 }
@@ -201,7 +201,7 @@ take_sched(struct hr_build *b, const struct hr_yaml *y, struct hr_partition *p)
 	p->sched_required = true;
 	hr_schema_check(map, HR_L_SCHED, b->diags, NULL, NULL);
 	if ((y = hr_at(map, "policy"))) {
-		uint32_t i = hr_resolve_choice(b, y, POLICIES, 3, "policy");
+		uint32_t i = hr_resolve_choice(b, y, policy_names, 3, "policy");
 
 		if (i == UINT32_MAX)
 			return;
@@ -245,7 +245,7 @@ take_partition(struct places *s, const struct hr_yaml_pair *pair, uint32_t i)
 	if ((y = hr_at(map, "cpus")))
 		take_cpus(b, y, p);
 	if ((y = hr_at(map, "wait"))) {
-		uint32_t w = hr_resolve_choice(b, y, WAITS, 3, "wait");
+		uint32_t w = hr_resolve_choice(b, y, wait_names, 3, "wait");
 
 		if (w != UINT32_MAX) {
 			p->wait = (enum hr_wait)w;

@@ -46,9 +46,9 @@ make_map(struct hr_build *b, struct hr_span at, uint32_t n)
 }
 
 static void
-add(struct hr_yaml *map, const char *key, struct hr_span at, struct hr_yaml *value)
+put(struct hr_yaml *in, const char *key, struct hr_span at, struct hr_yaml *value)
 {
-	map->pair[map->n++] = (struct hr_yaml_pair){ key, at, value };
+	in->pair[in->n++] = (struct hr_yaml_pair){ key, at, value };
 }
 
 /* {knobs: {name: {default: value}}} for the knobs that exist. */
@@ -65,20 +65,20 @@ as_overlay(struct hr_build *b, const struct hr_yaml *knobs, const struct hr_yaml
 
 		if (!decl || decl->kind != HR_YAML_MAP || p->value->kind != HR_YAML_SCALAR)
 			continue; /* reported by hr_presets_check */
-		add(one, "default", p->key_at, p->value);
-		add(map, p->key, p->key_at, one);
+		put(one, "default", p->key_at, p->value);
+		put(map, p->key, p->key_at, one);
 	}
-	add(root, "knobs", knobs->at, map);
+	put(root, "knobs", knobs->at, map);
 	return root;
 }
 
 static void
 refuse_later(struct hr_build *b, const struct hr_yaml *preset)
 {
-	static const char *const LATER[] = { "sweep", "bench", "expect", "overlay" };
+	static const char *const later[] = { "sweep", "bench", "expect", "overlay" };
 
-	for (size_t i = 0; i < sizeof(LATER) / sizeof(LATER[0]); i++) {
-		const struct hr_yaml_pair *p = hr_yaml_get(preset, LATER[i]);
+	for (size_t i = 0; i < sizeof(later) / sizeof(later[0]); i++) {
+		const struct hr_yaml_pair *p = hr_yaml_get(preset, later[i]);
 
 		if (p)
 			hr_error(b->diags, p->key_at, 293,

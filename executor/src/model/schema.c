@@ -17,7 +17,7 @@ struct level {
 	enum hr_level up; /* the level around it */
 };
 
-static const struct level LEVELS[HR_N_LEVELS] = {
+static const struct level levels[HR_N_LEVELS] = {
 	[HR_L_TOP] = { "a top-level key", "move it to the first column, beside `nodes`", HR_L_TOP },
 	[HR_L_PLUGIN] = { "a plugin key", "move it into an item of `plugins`, beside `path`",
 			  HR_L_TOP },
@@ -43,7 +43,7 @@ struct key {
 	const char *name;
 };
 
-static const struct key KEYS[] = {
+static const struct key keys[] = {
 	{ HR_L_TOP, false, "holorun" },
 	{ HR_L_TOP, false, "name" },
 	{ HR_L_TOP, false, "about" },
@@ -119,14 +119,14 @@ static const struct key KEYS[] = {
 	{ HR_L_PRESET, false, "expect" },
 	{ HR_L_PRESET, false, "overlay" },
 };
-enum { N_KEYS = sizeof(KEYS) / sizeof(KEYS[0]) };
+enum { N_KEYS = sizeof(keys) / sizeof(keys[0]) };
 
 static const struct key *
 find_key(const char *name, enum hr_level level)
 {
 	for (size_t i = 0; i < N_KEYS; i++)
-		if (KEYS[i].level == level && !strcmp(KEYS[i].name, name))
-			return &KEYS[i];
+		if (keys[i].level == level && !strcmp(keys[i].name, name))
+			return &keys[i];
 	return NULL;
 }
 
@@ -135,7 +135,7 @@ depth_of(enum hr_level l)
 {
 	unsigned depth = 0;
 
-	for (; l != HR_L_TOP; l = LEVELS[l].up)
+	for (; l != HR_L_TOP; l = levels[l].up)
 		depth++;
 	return depth;
 }
@@ -148,10 +148,10 @@ distance(enum hr_level a, enum hr_level b)
 
 	for (; a != b; steps++) {
 		if (da >= db) {
-			a = LEVELS[a].up;
+			a = levels[a].up;
 			da--;
 		} else {
-			b = LEVELS[b].up;
+			b = levels[b].up;
 			db--;
 		}
 	}
@@ -176,7 +176,7 @@ find_home(const char *name, enum hr_level from)
 
 	for (int later = 0; later < 2 && best == HR_N_LEVELS; later++)
 		for (size_t i = 0; i < N_KEYS; i++) {
-			const struct key *k = &KEYS[i];
+			const struct key *k = &keys[i];
 
 			if (k->is_later == !!later && !strcmp(k->name, name) &&
 			    is_near(k->level, from) &&
@@ -192,7 +192,7 @@ hr_key_home(const char *key)
 {
 	enum hr_level l = find_home(key, HR_L_NODE);
 
-	return l == HR_N_LEVELS ? NULL : LEVELS[l].is;
+	return l == HR_N_LEVELS ? NULL : levels[l].is;
 }
 
 const char *
@@ -200,7 +200,7 @@ hr_key_move(const char *key)
 {
 	enum hr_level l = find_home(key, HR_L_NODE);
 
-	return l == HR_N_LEVELS ? NULL : LEVELS[l].move;
+	return l == HR_N_LEVELS ? NULL : levels[l].move;
 }
 
 static size_t
@@ -209,8 +209,8 @@ names_of(enum hr_level level, const char *names[N_KEYS])
 	size_t n = 0;
 
 	for (size_t i = 0; i < N_KEYS; i++)
-		if (KEYS[i].level == level && !KEYS[i].is_later)
-			names[n++] = KEYS[i].name;
+		if (keys[i].level == level && !keys[i].is_later)
+			names[n++] = keys[i].name;
 	return n;
 }
 
@@ -223,12 +223,12 @@ report_unknown(const struct hr_yaml_pair *p, enum hr_level level, struct hr_diag
 	struct hr_diag *e;
 
 	if (home != HR_N_LEVELS && !hr_nearest(p->key, names, n)) {
-		e = hr_error(d, p->key_at, 204, "'%s' is %s, not %s", p->key, LEVELS[home].is,
-			     LEVELS[level].is);
-		hr_help(e, "%s", LEVELS[home].move);
+		e = hr_error(d, p->key_at, 204, "'%s' is %s, not %s", p->key, levels[home].is,
+			     levels[level].is);
+		hr_help(e, "%s", levels[home].move);
 		return e;
 	}
-	e = hr_error(d, p->key_at, 203, "unknown %s '%s'", strchr(LEVELS[level].is, ' ') + 1,
+	e = hr_error(d, p->key_at, 203, "unknown %s '%s'", strchr(levels[level].is, ' ') + 1,
 		     p->key);
 	hr_suggest(e, p->key, names, n);
 	return e;

@@ -26,7 +26,9 @@ static bool read_text(struct subst *s);
 static char
 at(const struct subst *s, size_t i)
 {
-	return i < s->e.end ? s->e.scalar->text[i] : '\0';
+	if (i >= s->e.end)
+		return '\0';
+	return s->e.scalar->text[i];
 }
 
 static void
@@ -55,8 +57,10 @@ closing(const struct subst *s, size_t i, bool has_quotes)
 	for (char quote = '\0'; i < s->e.end; i++) {
 		char c = at(s, i);
 
-		if (quote)
-			quote = c == quote ? '\0' : quote;
+		if (quote && c == quote)
+			quote = '\0';
+		else if (quote)
+			continue;
 		else if (has_quotes && (c == '"' || c == '\''))
 			quote = c;
 		else if (c == '{')

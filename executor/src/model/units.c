@@ -11,7 +11,7 @@
 #include "base/text.h"
 
 /* Ascending within a type; bare numbers have the first. */
-static const struct hr_unit UNITS[] = {
+static const struct hr_unit units[] = {
 	{ HR_T_INT, 0, "", 1 },
 	{ HR_T_INT, 0, "k", 1e3 },
 	{ HR_T_INT, 0, "M", 1e6 },
@@ -34,7 +34,7 @@ static const struct hr_unit UNITS[] = {
 	{ HR_T_RATE, 0, "MHz", 1e6 },
 	{ HR_T_RATE, 0, "GHz", 1e9 },
 };
-enum { N_UNITS = sizeof(UNITS) / sizeof(UNITS[0]) };
+enum { N_UNITS = sizeof(units) / sizeof(units[0]) };
 
 static bool
 is_suffix(const struct hr_unit *u, const char *suffix, size_t len)
@@ -46,8 +46,8 @@ const struct hr_unit *
 hr_unit_find(enum hr_type type, const char *suffix, size_t len)
 {
 	for (size_t i = 0; i < N_UNITS; i++)
-		if (UNITS[i].type == type && is_suffix(&UNITS[i], suffix, len))
-			return &UNITS[i];
+		if (units[i].type == type && is_suffix(&units[i], suffix, len))
+			return &units[i];
 	return NULL;
 }
 
@@ -55,8 +55,8 @@ const struct hr_unit *
 hr_unit_any(const char *suffix, size_t len)
 {
 	for (size_t i = 0; i < N_UNITS; i++)
-		if (is_suffix(&UNITS[i], suffix, len))
-			return &UNITS[i];
+		if (is_suffix(&units[i], suffix, len))
+			return &units[i];
 	return NULL;
 }
 
@@ -67,8 +67,8 @@ hr_unit_list(struct hr_arena *a, enum hr_type type)
 
 	hr_text_init(&t, a);
 	for (size_t i = 0; i < N_UNITS; i++)
-		if (UNITS[i].type == type && UNITS[i].suffix[0])
-			hr_text_add(&t, "%s%s", t.len ? " " : "", UNITS[i].suffix);
+		if (units[i].type == type && units[i].suffix[0])
+			hr_text_add(&t, "%s%s", t.len ? " " : "", units[i].suffix);
 	return t.s;
 }
 
@@ -86,9 +86,9 @@ whole_text(struct hr_arena *a, const struct hr_value *v)
 	const struct hr_unit *best = NULL;
 
 	for (size_t i = 0; i < N_UNITS; i++)
-		if (UNITS[i].type == v->type && is_written(&UNITS[i]) &&
-		    (!best || (v->i && v->i % (int64_t)UNITS[i].factor == 0)))
-			best = &UNITS[i];
+		if (units[i].type == v->type && is_written(&units[i]) &&
+		    (!best || (v->i && v->i % (int64_t)units[i].factor == 0)))
+			best = &units[i];
 	return hr_printf(a, "%" PRId64 " %s", v->i / (int64_t)best->factor, best->suffix);
 }
 
@@ -98,8 +98,8 @@ rate_text(struct hr_arena *a, double hertz)
 	const struct hr_unit *best = NULL;
 
 	for (size_t i = 0; i < N_UNITS; i++)
-		if (UNITS[i].type == HR_T_RATE && (!best || hertz >= UNITS[i].factor))
-			best = &UNITS[i];
+		if (units[i].type == HR_T_RATE && (!best || hertz >= units[i].factor))
+			best = &units[i];
 	return hr_printf(a, "%s %s", hr_number_text(a, hertz / best->factor), best->suffix);
 }
 

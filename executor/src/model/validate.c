@@ -10,7 +10,7 @@
 #include "model/internal.h"
 #include "model/merge.h"
 
-static const int64_t SECOND = 1000000000;
+static const int64_t second_ns = 1000000000;
 
 static bool
 check_is_map(struct hr_build *b, const struct hr_yaml *root)
@@ -155,8 +155,8 @@ build_defaults(struct hr_build *b)
 					    "defaults: {stop_grace: 3s}");
 	const struct hr_yaml *channel, *y;
 
-	b->graph->stall_timeout_ns = 10 * SECOND;
-	b->graph->stop_grace_ns = 3 * SECOND;
+	b->graph->stall_timeout_ns = 10 * second_ns;
+	b->graph->stop_grace_ns = 3 * second_ns;
 	if (!map)
 		return;
 	hr_schema_check(map, HR_L_DEFAULTS, b->diags, NULL, NULL);

@@ -215,48 +215,56 @@ read_rate(struct job *j)
 	return 0;
 }
 
+/* A CPU number, at most six digits; false: none here. */
+static bool
+read_cpu(const char **s, long *out)
+{
+	int n = 0;
+
+	for (*out = 0; isdigit((unsigned char)**s) && n < 6; n++)
+		*out = *out * 10 + (*(*s)++ - '0');
+	return n > 0;
+}
+
+/* "3" or "2-5". */
+static bool
+read_cpu_range(const char **s, long *low, long *high)
+{
+	if (!read_cpu(s, low))
+		return false;
+	*high = *low;
+	if (**s != '-')
+		return true;
+	(*s)++;
+	return read_cpu(s, high);
+}
+
 static int
 read_cpus(struct job *j)
 {
 	const char *s = j->text;
+	long low, high;
 
 	j->out->type = HR_T_CPUS;
 	if (!strcmp(s, "rel:all"))
 		return 0;
 	if (!strncmp(s, "rel:", 4))
 		s += 4;
-	for (;;) {
-		long low = 0, high;
-		int n = 0;
-
-		for (; isdigit((unsigned char)*s) && n < 7; n++)
-			low = low * 10 + (*s++ - '0');
-		if (!n)
-			break;
-		high = low;
-		if (*s == '-') {
-			s++;
-			for (high = 0, n = 0; isdigit((unsigned char)*s) && n < 7; n++)
-				high = high * 10 + (*s++ - '0');
-			if (!n)
-				break;
-		}
+	while (read_cpu_range(&s, &low, &high)) {
 		if (high < low)
 			return refuse(j, "'%s' is not a CPU list: %ld-%ld counts down", j->text,
 				      low, high);
-		while (*s == ' ')
-			s++;
+		s += strspn(s, " ");
 		if (!*s)
 			return 0;
 		if (*s++ != ',')
 			break;
-		while (*s == ' ')
-			s++;
+		s += strspn(s, " ");
 	}
 	return refuse(j, "'%s' is not a CPU list: write 2-3,6 or rel:0-1 or rel:all", j->text);
 }
 
-static int (*const READERS[HR_N_TYPES])(struct job *) = {
+static int (*const readers[HR_N_TYPES])(struct job *) = {
 	[HR_T_BOOL] = read_bool,     [HR_T_INT] = read_int,   [HR_T_FLOAT] = read_float,
 	[HR_T_STRING] = read_string, [HR_T_SIZE] = read_size, [HR_T_DURATION] = read_duration,
 	[HR_T_RATE] = read_rate,     [HR_T_CPUS] = read_cpus,
@@ -367,7 +375,7 @@ hr_value_convert(struct hr_arena *a, const struct hr_value *v, enum hr_type want
 	if (want == HR_T_TEXT)
 		result.type = HR_T_TEXT;
 	else if (v->type == HR_T_TEXT)
-		rc = READERS[want](&j);
+		rc = readers[want](&j);
 	else
 		rc = from_typed(&j, v, want);
 	if (rc)

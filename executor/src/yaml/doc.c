@@ -65,17 +65,17 @@ hr_yaml_get(const struct hr_yaml *map, const char *key)
 }
 
 struct hr_span
-hr_yaml_part(const struct hr_yaml *y, size_t off, size_t n)
+hr_yaml_part(const struct hr_yaml *scalar, size_t off, size_t n)
 {
-	struct hr_span at = y->at;
+	struct hr_span at = scalar->at;
 
-	if (!at.line || !y->exact || off > y->len)
+	if (!at.line || !scalar->exact || off > scalar->len)
 		return at;
 	/* One beyond the end shows where something is missing. */
-	size_t last = off + n < y->len ? off + n : y->len;
+	size_t last = off + n < scalar->len ? off + n : scalar->len;
 
-	at.col += y->exact - 1u + (uint32_t)hr_utf8_count(y->text, off);
-	at.len = (uint32_t)hr_utf8_count(y->text + off, last - off);
+	at.col += scalar->exact - 1u + (uint32_t)hr_utf8_count(scalar->text, off);
+	at.len = (uint32_t)hr_utf8_count(scalar->text + off, last - off);
 	if (!at.len)
 		at.len = 1;
 	return at;
@@ -90,7 +90,7 @@ hr_yaml_is_empty(const struct hr_yaml *y)
 const char *
 hr_yaml_kind_name(const struct hr_yaml *y)
 {
-	static const char *const NAMES[] = { "text", "a list", "a map" };
+	static const char *const names[] = { "text", "a list", "a map" };
 
-	return hr_yaml_is_empty(y) ? "nothing" : NAMES[y->kind];
+	return hr_yaml_is_empty(y) ? "nothing" : names[y->kind];
 }

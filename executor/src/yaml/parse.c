@@ -128,6 +128,7 @@ place_value(struct parser *p, struct hr_yaml *node)
 	} else if (f->node->kind == HR_YAML_LIST) {
 		size_t n = f->node->n;
 
+		/* NOLINTNEXTLINE(bugprone-sizeof-expression): items are pointers */
 		*HR_PUSH(p->arena, f->node->item, n, f->cap) = node;
 		f->node->n = (uint32_t)n;
 	} else {
@@ -175,17 +176,17 @@ add_anchor(struct parser *p, const yaml_char_t *name)
 static const char *
 take_tag(struct parser *p, const yaml_char_t *tag, struct hr_span at)
 {
-	static const char *const TAGS[] = { "!remove", "!replace" };
+	static const char *const tags[] = { "!remove", "!replace" };
 	const char *text = (const char *)tag;
 
 	if (!tag)
 		return NULL;
 	for (size_t i = 0; i < 2; i++)
-		if (!strcmp(text, TAGS[i]))
-			return TAGS[i];
+		if (!strcmp(text, tags[i]))
+			return tags[i];
 	struct hr_diag *e = hr_error(p->diags, at, 117, "the tag '%s' has no meaning here", text);
 
-	hr_suggest(e, text, TAGS, 2);
+	hr_suggest(e, text, tags, 2);
 	hr_help(e, "types come from declarations, not from tags");
 	return NULL;
 }

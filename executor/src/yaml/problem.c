@@ -19,7 +19,7 @@ struct wording {
 	const char *help;
 };
 
-static const struct wording WORDINGS[] = {
+static const struct wording wordings[] = {
 	{ "mapping values are not allowed", "a key cannot start here", false,
 	  "the text above already is the value of its key; check the indentation" },
 	{ "did not find expected ',' or ']'", "in this list a ',' or the closing ']' is missing",
@@ -181,9 +181,9 @@ report_second_colon(const struct hr_file *f, struct hr_span at, struct hr_arena 
 static const struct wording *
 find_wording(const char *problem)
 {
-	for (size_t i = 0; i < sizeof(WORDINGS) / sizeof(WORDINGS[0]); i++)
-		if (strstr(problem, WORDINGS[i].problem))
-			return &WORDINGS[i];
+	for (size_t i = 0; i < sizeof(wordings) / sizeof(wordings[0]); i++)
+		if (strstr(problem, wordings[i].problem))
+			return &wordings[i];
 	return NULL;
 }
 
