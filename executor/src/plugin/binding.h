@@ -20,6 +20,7 @@ struct hr_binding {
 	struct hr_diags *d;
 	struct hr_bound *b;
 	struct hr_strings op_names; /* of all loaded plugins */
+	bool *missing_known;        /* per node: its op is taken to be in a plugin that failed */
 	bool *incomplete; /* per node: a parameter or input is missing, so not to be shaped */
 };
 

@@ -36,6 +36,12 @@ hr_failed_hint(const struct hr_binding *x, struct hr_diag *e)
 	}
 }
 
+static const char *
+nearest_op(const struct hr_binding *x, const char *name)
+{
+	return hr_nearest(name, x->op_names.item, x->op_names.n);
+}
+
 static bool
 has_failed(const struct hr_binding *x, bool optional)
 {
@@ -45,12 +51,14 @@ has_failed(const struct hr_binding *x, bool optional)
 	return false;
 }
 
-bool
-hr_failed_may_have(const struct hr_binding *x, const char *name)
+/* A node whose op no loaded plugin has. */
+static bool
+is_blamed_on_failed(const struct hr_binding *x, const char *name, uint32_t nth)
 {
 	if (has_failed(x, false))
 		return true;
-	return has_failed(x, true) && !hr_nearest(name, x->op_names.item, x->op_names.n);
+	/* Similarity costs; beyond what is shown it makes no difference. */
+	return has_failed(x, true) && (nth > HR_DIAGS_KEPT || !nearest_op(x, name));
 }
 
 /* The nodes, as a list in words; *near: one of their ops has a similar name that is offered. */
@@ -58,6 +66,7 @@ static const char *
 users_of_failed(const struct hr_binding *x, uint32_t *n_users, const char **near)
 {
 	struct hr_text t;
+	uint32_t n_missing = 0;
 
 	*n_users = 0;
 	*near = NULL;
@@ -69,10 +78,11 @@ users_of_failed(const struct hr_binding *x, uint32_t *n_users, const char **near
 		if (!n->op.text)
 			continue;
 		o = hr_offers_of(x, n->op.text);
-		if (!hr_offers_none(&o) || !hr_failed_may_have(x, n->op.text))
+		if (!hr_offers_none(&o) || !is_blamed_on_failed(x, n->op.text, n_missing++))
 			continue;
-		if (!*near)
-			*near = hr_nearest(n->op.text, x->op_names.item, x->op_names.n);
+		x->missing_known[i] = true;
+		if (!*near && n_missing <= HR_DIAGS_KEPT)
+			*near = nearest_op(x, n->op.text);
 		if ((*n_users)++ < MAX_SHOWN)
 			hr_text_add(&t, "%s'%s'", t.len ? ", " : "", n->name.text);
 	}

@@ -27,11 +27,9 @@ bool hr_offers_none(const struct hr_offers *o);
 /* Of all loaded plugins, each once. */
 struct hr_strings hr_offers_names(struct hr_arena *a, const struct hr_plugins *plugins);
 
-/* failed.c: a diagnostic for each plugin that could not be loaded and is wanted. */
+/* failed.c: a diagnostic for each plugin that could not be loaded and is wanted; the nodes that
+ * this explains are marked in x->missing_known. */
 void hr_failed_report(const struct hr_binding *x);
-/* Nothing loaded has this op, and a plugin that could not be loaded may: hr_failed_report has
- * said so. */
-bool hr_failed_may_have(const struct hr_binding *x, const char *name);
 /* A help line for each plugin that could not be loaded. */
 void hr_failed_hint(const struct hr_binding *x, struct hr_diag *e);
 /* A plugin that could not be loaded because its device's driver is missing, or NULL. */

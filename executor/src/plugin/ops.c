@@ -37,6 +37,8 @@ report_unknown(const struct hr_binding *x, const struct hr_node *n, const struct
 	else
 		e = hr_error(x->d, n->op.at, 230, "node '%s': no loaded plugin has the op '%s'",
 			     n->name.text, c->name);
+	if (x->d->n_errors > HR_DIAGS_KEPT) /* not shown, and similarity costs */
+		return;
 	hr_suggest(e, c->name, x->op_names.item, x->op_names.n);
 	hr_failed_hint(x, e);
 }
@@ -191,7 +193,7 @@ bind_node(const struct hr_binding *x, uint32_t i)
 		return;
 	c = hr_offers_of(x, n->op.text);
 	if (hr_offers_none(&c)) {
-		if (!hr_failed_may_have(x, n->op.text))
+		if (!x->missing_known[i])
 			report_unknown(x, n, &c);
 		return;
 	}
@@ -213,6 +215,7 @@ void
 hr_bind_ops(struct hr_binding *x)
 {
 	x->op_names = hr_offers_names(x->a, x->plugins);
+	x->missing_known = HR_ARRAY(x->a, x->g->n_nodes + 1, bool);
 	hr_failed_report(x);
 	for (uint32_t i = 0; i < x->g->n_nodes; i++)
 		bind_node(x, i);

@@ -179,26 +179,24 @@ shape_node(struct pass *p, uint32_t i)
 	struct hr_binding *x = p->x;
 	struct hr_bound_node *bn = &x->b->node[i];
 	struct hr_refusal *r = &p->refusal[i];
-	struct hr_shape_call *c;
+	struct hr_shape_call c = { .op = bn->op };
 
 	*r = (struct hr_refusal){ .node = i };
 	p->state[i] = BLOCKED;
 	if (!bn->op || x->incomplete[i] || !take_inputs(p, i, &r->guessed))
 		return;
-	c = HR_NEW(x->a, struct hr_shape_call);
-	c->op = bn->op;
-	c->plugin = bn->plugin->path;
-	c->node = x->g->node[i].name.text;
-	c->params = bn->params;
-	c->shape = shape_of_node(x->a, bn);
-	r->rc = hr_shape_call(c);
-	r->text = r->rc ? c->text : check_shape(x, bn, &c->shape);
+	c.plugin = bn->plugin->path;
+	c.node = x->g->node[i].name.text;
+	c.params = bn->params;
+	c.shape = shape_of_node(x->a, bn);
+	r->rc = hr_shape_call(&c);
+	r->text = r->rc ? hr_strdup(x->a, c.text) : check_shape(x, bn, &c.shape);
 	p->state[i] = r->text ? REFUSED : KNOWN;
-	if (*c->warning)
-		hr_warning(x->d, x->g->node[i].op.at, 422, "node '%s': %s says: %s", c->node,
-			   bn->op->name, c->warning);
+	if (*c.warning)
+		hr_warning(x->d, x->g->node[i].op.at, 422, "node '%s': %s says: %s", c.node,
+			   bn->op->name, c.warning);
 	if (!r->text)
-		keep_shape(bn, &c->shape);
+		keep_shape(bn, &c.shape);
 }
 
 static void

@@ -212,6 +212,30 @@ auto_falls_back_and_says_so(void **state)
 }
 
 static void
+a_plugin_without_its_driver_is_the_reason_of_a_fallback(void **state)
+{
+	static const char yaml[] = "plugins: [{path: testops}, {path: " TEST_NEEDS_DRIVER
+				   ", optional: true}]\nnodes:\n" SRC
+				   "  work: {op: test/copy, %sinputs: {in: src}}\n" SINK("work");
+
+	(void)state;
+	rig_bind(&r, hr_printf(r.a, yaml, "device: auto, "));
+	assert_int_equal(r.d.n_errors, 0);
+	rig_says(&r, "W421");
+	rig_says(&r, "the driver library libcufft.so.holorun is not installed here");
+	assert_true(rig_node(&r, "work")->fallback);
+	rig_fini(&r);
+	rig_init(&r);
+	rig_bind(&r, hr_printf(r.a, yaml, "device: cuda, "));
+	rig_error_at(&r, 330, "cuda");
+	rig_says(&r, "libcufft.so.holorun");
+	rig_fini(&r);
+	rig_init(&r);
+	rig_bind(&r, hr_printf(r.a, yaml, ""));
+	assert_int_equal(r.d.n_errors + r.d.n_warnings, 0);
+}
+
+static void
 an_op_that_no_plugin_has_for_cuda_is_the_graphs_error(void **state)
 {
 	(void)state;
@@ -404,6 +428,7 @@ main(void)
 		T(cpu_is_taken_when_asked_for),
 		T(cuda_that_cannot_run_is_refused),
 		T(auto_falls_back_and_says_so),
+		T(a_plugin_without_its_driver_is_the_reason_of_a_fallback),
 		T(an_op_that_no_plugin_has_for_cuda_is_the_graphs_error),
 		T(an_op_for_cuda_only_is_not_had_on_the_cpu),
 		T(twins_that_differ_are_refused_with_the_first_difference),

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -185,6 +186,69 @@ blocked_signals_and_handlers_of_the_parent_are_undone(void **state)
 	assert_int_equal(end.status, SIGTERM);
 }
 
+/* What the linker puts in place of the system calls of the code under test. */
+static int fail_fork, fail_mmap;
+pid_t __real_fork(void);
+pid_t __wrap_fork(void);
+void *__real_mmap(void *at, size_t n, int prot, int flags, int fd, off_t off);
+void *__wrap_mmap(void *at, size_t n, int prot, int flags, int fd, off_t off);
+
+pid_t
+__wrap_fork(void)
+{
+	errno = EAGAIN;
+	return fail_fork ? -1 : __real_fork();
+}
+
+void *
+__wrap_mmap(void *at, size_t n, int prot, int flags, int fd, off_t off)
+{
+	errno = ENOMEM;
+	return fail_mmap ? MAP_FAILED : __real_mmap(at, n, prot, flags, fd, off);
+}
+
+static void
+a_child_that_cannot_be_started_is_an_error(void **state)
+{
+	const unsigned before = open_files();
+	struct hr_child_end end;
+
+	(void)state;
+	fail_fork = 1;
+	assert_int_equal(hr_child_run(a, 1000, true, leave, NULL, &end), -EAGAIN);
+	fail_fork = 0;
+	fail_mmap = 1;
+	assert_int_equal(hr_child_run(a, 1000, true, leave, NULL, &end), -ENOMEM);
+	fail_mmap = 0;
+	assert_int_equal(open_files(), before);
+}
+
+static void
+nothing(void *arg, struct hr_text *out)
+{
+	(void)arg, (void)out;
+}
+
+static void
+without_descriptors_only_a_text_is_refused(void **state)
+{
+	struct rlimit old, none;
+	struct hr_child_end end;
+	int with, without;
+
+	(void)state;
+	getrlimit(RLIMIT_NOFILE, &old);
+	none = old;
+	none.rlim_cur = 3;
+	setrlimit(RLIMIT_NOFILE, &none);
+	with = hr_child_run(a, 10000, true, nothing, NULL, &end);
+	without = hr_child_run(a, 10000, false, nothing, NULL, &end);
+	setrlimit(RLIMIT_NOFILE, &old);
+	assert_int_equal(with, -EMFILE);
+	assert_int_equal(without, 0);
+	assert_int_equal(end.how, HR_CHILD_CLEAN);
+}
+
 static int
 begin(void **state)
 {
@@ -212,6 +276,8 @@ main(void)
 		T(an_exit_is_no_clean_end),
 		T(a_child_that_hangs_is_ended_after_its_time),
 		T(nothing_is_printed),
+		T(a_child_that_cannot_be_started_is_an_error),
+		T(without_descriptors_only_a_text_is_refused),
 		T(blocked_signals_and_handlers_of_the_parent_are_undone),
 	};
 
