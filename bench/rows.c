@@ -61,7 +61,10 @@ struct hb_row hb_rows[] = {
 	    HB_BOTH_SLEEP | HB_APART, TIMES(1.5, "floor.timer")),
 
 	/* CPU time. */
-	ROW("hmq.publish", "HoloMQ publish to an awake receiver", hb_hmq_publish, 0, NS(100)),
+	ROW("hmq.publish", "HoloMQ publish, receiver awake and busy", hb_hmq_publish, HB_BUSY,
+	    NS(100)),
+	ROW("hmq.publish.polled", "HoloMQ publish, receiver polls meanwhile", hb_hmq_publish,
+	    HB_POLLS, TO("floor.line")),
 	ROW("hmq.alone.1", "HoloMQ loan to take, one thread, batch 1", hb_hmq_alone, 1,
 	    TO("floor.call")),
 	ROW("hmq.alone.32", "the same, batch 32, per message", hb_hmq_alone, 32, TO("floor.call")),

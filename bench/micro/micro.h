@@ -64,7 +64,8 @@ double hb_futex(const struct hb_env *env, int sender);
 /* HoloMQ, through its public functions. */
 double hb_hmq_spin(const struct hb_env *env, int ends);
 double hb_hmq_sleep(const struct hb_env *env, int ends);
-double hb_hmq_publish(const struct hb_env *env, int arg);
+enum { HB_BUSY = 0, HB_POLLS = 1 }; /* what the receiver does meanwhile */
+double hb_hmq_publish(const struct hb_env *env, int receiver);
 double hb_hmq_alone(const struct hb_env *env, int batch);
 
 #endif
