@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """base: the graph that the small tests change: three nodes, every message numbered."""
 
+import os
 import socket
+import sys
 
-from holotest import equal
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "support", "py"))
+
+from holotest import equal  # noqa: E402
 
 B0 = """\
 holorun: 1

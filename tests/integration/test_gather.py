@@ -8,6 +8,7 @@ run beside holorun on hand-written and on pseudo-random scripts of pieces.
 import random
 from collections import OrderedDict
 
+import base  # noqa: F401  (finds holotest)
 from holotest import balanced, case, equal, main, true
 
 PIECES = ("received", "placed", "duplicate", "late", "shed", "invalid")
