@@ -416,8 +416,17 @@ is_due(const struct hr_inst *n, const struct look *look, int64_t now)
 	return !n->idle || look->seen != n->seen;
 }
 
+/* Nothing was done in this pass before the node came: it began when the pass did. */
+static bool
+starts_pass(const struct hr_inst *n)
+{
+	return n->worker->inst[0] == n && n->n_gathers == 0;
+}
+
+/* *after: when it returned, if it was timed, else 0.  A reading of the clock costs as much as a
+ * hand-over's share of the loop, so none is made twice. */
 static hop_status
-call_process(struct hr_inst *n, int64_t now, bool time_it)
+call_process(struct hr_inst *n, int64_t now, bool time_it, int64_t *after)
 {
 	struct hr_page_worker *pw = n->worker->page;
 	hop_status status;
@@ -431,10 +440,11 @@ call_process(struct hr_inst *n, int64_t now, bool time_it)
 	hr_store32_relaxed(&pw->in_node, n->node);
 	hr_guard_enter(n->worker, (n->op->flags & HOP_F_FD) != 0);
 	if (time_it) {
-		uint64_t before = hr_mono_ns(), spent;
+		uint64_t before = starts_pass(n) ? (uint64_t)now : hr_mono_ns(), spent;
 
 		status = n->op->process(n->state_mem, &n->ctx, &n->io);
-		spent = hr_mono_ns() - before;
+		*after = (int64_t)hr_mono_ns();
+		spent = (uint64_t)*after - before;
 		/* It stands for the calls that were not timed since the last one that was. */
 		hr_add_single(&n->page->work_ns, spent * (n->calls - n->timed_calls + 1));
 		if (spent > n->page->max_call_ns)
@@ -443,6 +453,7 @@ call_process(struct hr_inst *n, int64_t now, bool time_it)
 		n->timed_ns = now;
 	} else {
 		status = n->op->process(n->state_mem, &n->ctx, &n->io);
+		*after = 0;
 	}
 	hr_guard_enter(n->worker, 0);
 	n->calls++;
@@ -482,7 +493,8 @@ static uint32_t
 call_and_close(struct hr_inst *n, const struct look *look, int64_t now, bool sample)
 {
 	bool time_it = sample || now - n->timed_ns >= TIMED_EVERY_NS;
-	hop_status status = call_process(n, now, time_it);
+	int64_t after;
+	hop_status status = call_process(n, now, time_it, &after);
 	uint32_t published, moved;
 
 	if (status < 0) {
@@ -492,10 +504,14 @@ call_and_close(struct hr_inst *n, const struct look *look, int64_t now, bool sam
 	}
 	if (!windows_are_sane(n))
 		return 1;
+	if (!n->is_sink)
+		after = now;
+	else if (!after)
+		after = (int64_t)hr_mono_ns();
 	published = close_outputs(n);
 	if (published == UINT32_MAX)
 		return 1;
-	moved = close_inputs(n, n->is_sink ? (int64_t)hr_mono_ns() : now, sample) + published;
+	moved = close_inputs(n, after, sample) + published;
 	n->idle = moved == 0;
 	n->seen = look->seen;
 	if (n->watched && status == HOP_IDLE)
