@@ -61,8 +61,6 @@ static void
 add_glob(struct hr_arena *a, struct hr_strings *l, const char *pattern)
 {
 	glob_t found;
-
-	/* NOLINTNEXTLINE(concurrency-mt-unsafe): one thread */
 	if (glob(pattern, GLOB_ONLYDIR, NULL, &found))
 		return;
 	for (size_t i = 0; i < found.gl_pathc; i++)
@@ -75,7 +73,6 @@ struct hr_plugin_dirs
 hr_cli_plugin_dirs(struct hr_arena *a, const struct hr_strings *given)
 {
 	struct hr_strings l = { 0 };
-	/* NOLINTNEXTLINE(concurrency-mt-unsafe): one thread */
 	const char *env = getenv("HOLORUN_PLUGIN_PATH");
 	const char *root = prefix(a);
 

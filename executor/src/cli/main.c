@@ -14,7 +14,7 @@
 static const char *
 environment(const char *name)
 {
-	return getenv(name); /* NOLINT(concurrency-mt-unsafe): one thread */
+	return getenv(name);
 }
 
 int

@@ -365,9 +365,9 @@ take_option(struct parse *p, int i)
 		}
 		value = p->c->argv[i + 1];
 		used = 2;
-	}
-	if (!value)
+	} else if (!value) {
 		value = o->kind == WHEN_OPT ? "always" : "";
+	}
 	if (o->kind == PLANNED)
 		planned_option(p, i, o);
 	else

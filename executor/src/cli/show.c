@@ -16,8 +16,8 @@
 bool
 hr_cli_wants_color(const struct hr_cli *c)
 {
-	const char *term = getenv("TERM");         /* NOLINT(concurrency-mt-unsafe): one thread */
-	const char *no_color = getenv("NO_COLOR"); /* NOLINT(concurrency-mt-unsafe): one thread */
+	const char *term = getenv("TERM");
+	const char *no_color = getenv("NO_COLOR");
 
 	if (c->color != HR_AUTO)
 		return c->color == HR_ALWAYS;

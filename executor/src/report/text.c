@@ -206,19 +206,27 @@ counter_line(struct summary *s, const struct hr_node_numbers *n)
 	return any ? t.s : NULL;
 }
 
+/* A line each for what is worth a look and for sinks, one line for all others. */
 static void
 make_counters(struct summary *s)
 {
+	struct hr_text rest;
+
+	hr_text_init(&rest, s->a);
 	for (int pass = 0; pass < 3; pass++) {
 		for (uint32_t i = 0; i < s->n->n_nodes; i++) {
 			const struct hr_node_numbers *n = &s->n->node[i];
 			int due = n->warns ? 0 : n->is_sink ? 1 : 2;
 			const char *text = due == pass ? counter_line(s, n) : NULL;
 
-			if (text)
+			if (text && pass < 2)
 				add(s, COUNTERS)->cell[0] = text;
+			else if (text)
+				hr_text_add(&rest, "%s%s", rest.len ? "; " : "", text);
 		}
 	}
+	if (rest.len)
+		add(s, COUNTERS)->cell[0] = rest.s;
 }
 
 static void
@@ -233,10 +241,10 @@ make_gathers(struct summary *s)
 			s->a,
 			"gather at %s: %" PRIu64 " of %" PRIu64 " frames complete, %" PRIu64
 			" partial, %" PRIu64 " dropped; pieces: %" PRIu64 " placed, %" PRIu64
-			" duplicate, %" PRIu64 " late, %" PRIu64 " shed, %" PRIu64 " invalid",
+			" duplicate, %" PRIu64 " late, %" PRIu64 " shed, %" PRIu64 " invalid%s",
 			strstr(s->n->edge[i].name, "-> ") + 3, g->complete, g->opened, g->partial,
 			g->dropped + g->shed_frames, g->placed, g->duplicate, g->late, g->shed,
-			g->invalid);
+			g->invalid, s->n->edge[i].plan->why ? "; copied" : "");
 	}
 }
 
@@ -280,7 +288,8 @@ remark_edges(struct summary *s)
 	for (uint32_t i = 0; i < s->n->n_edges; i++) {
 		const char *why = s->n->edge[i].plan->why;
 
-		if (!why)
+		/* That a gather copies is said in its own line. */
+		if (!why || s->n->edge[i].gather)
 			continue;
 		if (!strncmp(why, "copies: ", 8))
 			why += 8;
