@@ -4,7 +4,8 @@
 
 usage: docs_graphs.py HOLORUN ROOT
 
-A block fenced as yaml that starts with `holorun: 1` is a graph.
+A block fenced as yaml that starts with `holorun: 1` is a graph.  Pages whose
+graphs need more than themselves have a test of their own.
 """
 import glob
 import os
@@ -15,6 +16,8 @@ import tempfile
 
 BLOCK = re.compile(r"^```yaml\n(holorun: 1\n.*?)^```$", re.M | re.S)
 
+ELSEWHERE = {"graph-format.md", "writing-a-plugin.md"}
+
 
 def main():
     holorun, root = sys.argv[1:3]
@@ -24,6 +27,8 @@ def main():
     count = failed = 0
     pages = [os.path.join(root, "README.md")] + sorted(glob.glob(root + "/docs/**/*.md", recursive=True))
     for page in pages:
+        if os.path.basename(page) in ELSEWHERE:
+            continue
         with open(page, encoding="utf-8") as f:
             text = f.read()
         for match in BLOCK.finditer(text):
