@@ -459,7 +459,6 @@ def what_this_version_lacks_is_refused_by_name(b):
         ("name: chain\n", "name: chain\n«require»: []\n"),
         ("    op: test/copy\n", "    op: test/copy\n    «replicas»: 2\n"),
         ("    op: test/copy\n", "    op: test/copy\n    «workers»: 2\n"),
-        ("{in: src.out}", "{in: {from: src.out, when_full: «drop_oldest»}}"),
         ("{in: src.out}", "{in: {from: src.out, «fresh»: false}}"),
     ):
         refused(b, edit(old, new), says=["not in this version"], errors=1)

@@ -69,6 +69,25 @@ hr_add_shared(uint64_t *p, uint64_t n)
 	__atomic_fetch_add(p, n, __ATOMIC_RELAXED);
 }
 
+static inline void *
+hr_load_ptr_acquire(void *const *p)
+{
+	return __atomic_load_n(p, __ATOMIC_ACQUIRE);
+}
+
+static inline void
+hr_store_ptr_release(void **p, void *v)
+{
+	__atomic_store_n(p, v, __ATOMIC_RELEASE);
+}
+
+/* What was there; acquire and release. */
+static inline void *
+hr_swap_ptr(void **p, void *v)
+{
+	return __atomic_exchange_n(p, v, __ATOMIC_ACQ_REL);
+}
+
 /* Tell the core that this is a spin. */
 #if defined(__x86_64__)
 static inline void

@@ -46,7 +46,12 @@ struct hr_param_value { /* node.params.<name> */
 	bool is_broken; /* an error was reported about it: say nothing more */
 };
 
-enum hr_when_full { HR_FULL_BLOCK, HR_FULL_DROP_NEWEST, HR_FULL_FAIL }; /* = hmq policies */
+enum hr_when_full { /* = hmq policies */
+		    HR_FULL_BLOCK,
+		    HR_FULL_DROP_NEWEST,
+		    HR_FULL_FAIL,
+		    HR_FULL_DROP_OLDEST
+};
 enum hr_missing { HR_MISSING_DROP, HR_MISSING_ZERO, HR_MISSING_NAN };
 
 struct hr_gather {
@@ -80,6 +85,13 @@ struct hr_edge {                  /* one output feeding one input */
 	const struct hr_gather *gather; /* NULL: none */
 };
 
+/* What becomes of the graph when a node fails or its process dies. */
+enum hr_on_failure {
+	HR_ON_FAILURE_STOP,    /* the graph stops */
+	HR_ON_FAILURE_DETACH,  /* the rest goes on without it */
+	HR_ON_FAILURE_RESTART, /* its process is started again */
+};
+
 struct hr_node {
 	struct hr_name name;
 	struct hr_name op;        /* "radar/cfar" or "radar/cfar@libA" */
@@ -91,6 +103,10 @@ struct hr_node {
 	uint32_t n_edges;
 	uint32_t partition; /* index, UINT32_MAX: none named */
 	bool end_any;       /* end: any */
+	enum hr_on_failure on_failure;
+	struct hr_span on_failure_at; /* line 0: not written */
+	int64_t restart_max; /* restarts of the process before the graph stops; 0: no limit */
+	int64_t backoff_ns;  /* before the first restart; doubles up to 32 times that */
 	bool inputs_broken; /* its inputs were refused or misspelled: say nothing about missing ones
 			     */
 	bool params_broken; /* the same for params */

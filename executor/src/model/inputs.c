@@ -21,13 +21,7 @@ hr_take_when_full(struct hr_build *b, const struct hr_yaml *y, enum hr_when_full
 {
 	uint32_t i = hr_resolve_choice(b, y, when_full_names, 4, "when_full");
 
-	if (i == HR_FULL_FAIL + 1) {
-		struct hr_diag *e = hr_error(b->diags, y->at, 291,
-					     "`when_full: drop_oldest` is not in this version");
-
-		hr_help(e, "there are block, drop_newest and fail");
-	}
-	if (i > HR_FULL_FAIL)
+	if (i > HR_FULL_DROP_OLDEST)
 		return false;
 	*out = (enum hr_when_full)i;
 	return true;

@@ -101,32 +101,48 @@ take_device(struct hr_build *b, const struct hr_yaml *map, struct hr_node *n)
 		n->device = (struct hr_name){ device_names[i], y->at };
 }
 
+static const char *const FAILURES[] = { "stop_graph", "detach", "restart" };
+enum { DEFAULT_RESTARTS = 10, DEFAULT_BACKOFF_NS = 100000000 };
+
+/* restart: {max, backoff} */
 static void
-take_failure(struct hr_build *b, const struct hr_yaml *map)
+take_restart(struct hr_build *b, const struct hr_yaml *y, struct hr_node *n)
+{
+	const struct hr_yaml *map =
+		hr_want(b, y, HR_YAML_MAP, "restart", "on_failure: {restart: {max: 10}}");
+	struct hr_value v;
+
+	if (!map)
+		return;
+	hr_schema_check(map, HR_L_RESTART, b->diags, NULL, NULL);
+	if ((y = hr_at(map, "max")))
+		hr_resolve_count(b, y, 0, INT32_MAX, "max", &n->restart_max);
+	if ((y = hr_at(map, "backoff")) && hr_resolve_as(b, y, HR_T_DURATION, "backoff", &v))
+		n->backoff_ns = v.i;
+}
+
+/* on_failure: stop_graph | detach | restart | {restart: {max, backoff}} */
+static void
+take_failure(struct hr_build *b, const struct hr_yaml *map, struct hr_node *n)
 {
 	const struct hr_yaml *y = hr_at(map, "on_failure");
-	static const char *const later[] = { "detach", "restart" };
-	struct hr_value v = { .text = "restart" };
+	uint32_t i;
 
-	if (!y ||
-	    (y->kind == HR_YAML_SCALAR && !hr_resolve_as(b, y, HR_T_STRING, "on_failure", &v)))
+	n->restart_max = DEFAULT_RESTARTS;
+	n->backoff_ns = DEFAULT_BACKOFF_NS;
+	if (!y)
 		return;
-	if (!strcmp(v.text, "stop_graph"))
+	n->on_failure_at = y->at;
+	if (y->kind == HR_YAML_MAP) {
+		hr_schema_check(y, HR_L_FAILURE, b->diags, NULL, NULL);
+		n->on_failure = HR_ON_FAILURE_RESTART;
+		if (hr_at(y, "restart"))
+			take_restart(b, hr_at(y, "restart"), n);
 		return;
-	for (size_t i = 0; i < 2; i++)
-		if (!strcmp(v.text, later[i])) {
-			hr_error(
-				b->diags, y->at, 291,
-				"`on_failure: %s` is not in this version; a failing node stops the "
-				"graph",
-				v.text);
-			return;
-		}
-	static const char *const names[] = { "stop_graph" };
-	struct hr_diag *e =
-		hr_error_value(b, &v, 208, "on_failure: '%s' is not one of the choices", v.text);
-
-	hr_suggest(e, v.text, names, 1);
+	}
+	i = hr_resolve_choice(b, y, FAILURES, 3, "on_failure");
+	if (i != UINT32_MAX)
+		n->on_failure = (enum hr_on_failure)i;
 }
 
 static void
@@ -154,7 +170,7 @@ take_node(struct hr_build *b, uint32_t i, const struct hr_yaml_pair *p)
 	take_op(b, map, n);
 	take_params(b, map, n);
 	take_device(b, map, n);
-	take_failure(b, map);
+	take_failure(b, map, n);
 	if ((y = hr_at(map, "end")))
 		n->end_any = hr_resolve_choice(b, y, end_names, 2, "end") == 1;
 	n->inputs_broken = hr_schema_is_misspelt(map, HR_L_NODE, "inputs");

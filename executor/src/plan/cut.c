@@ -226,6 +226,59 @@ list_processes(struct hr_planner *p)
 		*list[plan->worker[w].process]++ = w;
 }
 
+static const char *const failure_word[] = { "stop_graph", "detach", "restart" };
+
+static void
+agree_on_failure(struct hr_planner *p, struct hr_plan_process *process, uint32_t first,
+		 uint32_t node)
+{
+	const struct hr_node *a = &p->graph->node[first], *b = &p->graph->node[node];
+	const struct hr_node *loud = b->on_failure == HR_ON_FAILURE_STOP ? a : b;
+	const struct hr_node *other = loud == a ? b : a;
+
+	if (b->on_failure != process->on_failure) {
+		struct hr_diag *e =
+			hr_error(p->diags, loud->on_failure_at, 270,
+				 "node '%s' says on_failure: %s, but shares process '%s' with node "
+				 "'%s' (%s)",
+				 loud->name.text, failure_word[loud->on_failure], process->name,
+				 other->name.text, failure_word[other->on_failure]);
+
+		hr_help(e,
+			"a crash takes the whole process: give '%s' a process of its own, or all "
+			"its nodes the same on_failure",
+			loud->name.text);
+		return;
+	}
+	if (b->restart_max && (!process->restart_max || b->restart_max < process->restart_max))
+		process->restart_max = b->restart_max;
+	if (b->backoff_ns > process->backoff_ns)
+		process->backoff_ns = b->backoff_ns;
+}
+
+/* A process fails as a whole, so its nodes have to want the same. */
+static void
+settle_failures(struct hr_planner *p)
+{
+	uint32_t *first = HR_ARRAY(p->arena, p->plan->n_processes, uint32_t);
+
+	for (uint32_t i = 0; i < p->plan->n_processes; i++)
+		first[i] = HR_NONE;
+	for (uint32_t i = 0; i < p->graph->n_nodes; i++) {
+		uint32_t k = p->plan->worker[p->plan->node[i].worker].process;
+		struct hr_plan_process *process = &p->plan->process[k];
+
+		if (first[k] == HR_NONE) {
+			first[k] = i;
+			process->on_failure = p->graph->node[i].on_failure;
+			process->restart_max = p->graph->node[i].restart_max;
+			process->backoff_ns = p->graph->node[i].backoff_ns;
+		} else {
+			agree_on_failure(p, process, first[k], i);
+		}
+	}
+}
+
 void
 hr_cut(struct hr_planner *p)
 {
@@ -239,4 +292,5 @@ hr_cut(struct hr_planner *p)
 	cut_partitions(p);
 	order_nodes(p);
 	list_processes(p);
+	settle_failures(p);
 }

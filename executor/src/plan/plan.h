@@ -37,6 +37,9 @@ struct hr_plan_worker {
 
 struct hr_plan_process {
 	const char *name;
+	enum hr_on_failure on_failure; /* of all its nodes: a crash takes them together */
+	int64_t restart_max;           /* the least of them; 0: no limit */
+	int64_t backoff_ns;            /* the longest of them */
 	uint32_t n_workers;
 	const uint32_t *worker;
 };

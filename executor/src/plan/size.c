@@ -137,6 +137,8 @@ size_edge(struct hr_planner *p, uint32_t edge, uint32_t *node_depth)
 	check_batch(p, edge, s->want);
 	*node_depth = choose_depth(p, edge, s->want);
 	s->max_in = min_u32(*node_depth, max_u32(s->want, batch));
+	if (s->when_full == HR_FULL_DROP_OLDEST) /* showing claims: no more than is wanted */
+		s->max_in = s->want;
 	s->when_full = e->when_full;
 	s->gather_chan = HR_NONE;
 	s->depth = *node_depth;
@@ -236,13 +238,17 @@ add_reader(struct hr_planner *p, struct hr_plan_chan *c, uint32_t i, struct pool
 	const struct hr_plan_edge *e = &p->plan->edge[c->edge[i]];
 	const struct hr_port_in *in = hr_input_of(p, c->edge[i]);
 
-	if (e->when_full == HR_FULL_DROP_NEWEST)
+	bool gathers = p->graph->edge[c->edge[i]].gather != NULL;
+
+	if (e->when_full == HR_FULL_DROP_NEWEST || (gathers && e->when_full == HR_FULL_DROP_OLDEST))
 		pool->dropping += c->depth[i];
 	else
 		pool->newest = max_u64(pool->newest, c->depth[i]);
-	if (p->graph->edge[c->edge[i]].gather) /* copies and takes: keeps nothing here */
+	if (gathers) /* copies and takes: keeps nothing here */
 		return;
 	pool->keeps += in->keeps;
+	if (e->when_full == HR_FULL_DROP_OLDEST) /* what it was shown is its own */
+		pool->keeps += e->want;
 	c->align = max_u32(c->align, in->port->align);
 }
 
@@ -321,7 +327,10 @@ size_gather(struct hr_planner *p, uint32_t chan, uint32_t edge, uint32_t depth)
 	const struct hr_gather *g = p->graph->edge[edge].gather;
 	const char *name = hr_input_name(p->arena, p->bound, edge);
 	struct hr_plan_chan *c = &p->plan->chan[chan];
-	struct pool pool = { .loans = g->window, .newest = depth, .keeps = in->keeps };
+	bool drops = p->plan->edge[edge].when_full == HR_FULL_DROP_OLDEST;
+	struct pool pool = { .loans = g->window,
+			     .newest = depth,
+			     .keeps = in->keeps + (drops ? p->plan->edge[edge].want : 0) };
 	uint32_t *list = HR_ARRAY(p->arena, 2, uint32_t);
 
 	list[0] = edge;

@@ -9,7 +9,7 @@
 
 const char *const hr_wait_word[] = { "spin", "adaptive", "sleep" };
 const char *const hr_sched_word[] = { "other", "fifo", "rr" };
-const char *const hr_full_word[] = { "block", "drop_newest", "fail" };
+const char *const hr_full_word[] = { "block", "drop_newest", "fail", "drop_oldest" };
 const char *const hr_carriage_word[] = { "same thread", "other thread", "shared memory" };
 
 static const char *

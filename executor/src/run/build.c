@@ -43,6 +43,7 @@ build_input(struct hr_host *h, struct hr_inst *n, uint32_t i)
 	in->keep_shown = HR_ARRAY(h->arena, in->max, bool);
 	in->max_keeps = port->keeps;
 	in->keep = HR_ARRAY(h->arena, in->max_keeps ? in->max_keeps : 1, struct hop_rx);
+	in->keep_of = HR_ARRAY(h->arena, in->max_keeps ? in->max_keeps : 1, struct hmq_reader *);
 	in->page = hr_page_edge(h->wiring->page, port->edge);
 	n->io.in[i].msg = in->rx;
 	n->io.in[i].ended = 0;
@@ -62,7 +63,7 @@ build_input(struct hr_host *h, struct hr_inst *n, uint32_t i)
 		chan = pe->chan;
 		reader = pe->reader;
 	}
-	if (hmq_reader_open(&in->reader, &h->wiring->chan[chan], reader, &peer, &e)) {
+	if (hr_link_open(h, &in->link, chan, reader, &peer, &e)) {
 		hr_control_fail(h, HR_FAILURE_HOST, n->node, HR_CALL_OPEN, -e.code, 3, e.text);
 		return e.code;
 	}
@@ -103,7 +104,12 @@ build_output(struct hr_host *h, struct hr_inst *n, uint32_t i)
 				       p->node[p->graph->edge[c->edge[r]].to].worker);
 	out->max = c->max_out;
 	out->min = port->port->min_batch ? port->port->min_batch : 1;
+	out->chan = chan;
 	out->has_readers = c->n_readers > 0;
+	for (uint32_t r = 0; r < c->n_readers; r++)
+		out->may_return |=
+			p->process[p->worker[p->node[p->graph->edge[c->edge[r]].to].worker].process]
+				.on_failure == HR_ON_FAILURE_RESTART;
 	out->tx = HR_ARRAY(h->arena, out->max, struct hop_tx);
 	n->io.out[i].msg = out->tx;
 	if (hmq_writer_open(&out->writer, &h->wiring->chan[chan], peer, &e)) {
@@ -266,8 +272,7 @@ static void
 free_handles(struct hr_inst *n)
 {
 	for (uint32_t i = 0; i < n->n_in; i++)
-		if (n->in[i].reader)
-			hmq_reader_free(n->in[i].reader);
+		hr_link_close(&n->in[i].link);
 	for (uint32_t i = 0; i < n->n_out; i++)
 		if (n->out[i].writer)
 			hmq_writer_free(n->out[i].writer);

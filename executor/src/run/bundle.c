@@ -69,7 +69,7 @@ settings_of(const struct hr_load_options *l)
 
 static cJSON *
 tree_of(struct hr_arena *a, const struct hr_plan *p, const struct hr_run_options *opt,
-	const struct hr_wire_fds *fds)
+	const struct hr_wire_fds *fds, uint32_t lives)
 {
 	const struct hr_load_options *l = opt->load;
 	cJSON *top = cJSON_CreateObject(), *f = cJSON_AddObjectToObject(top, "fds");
@@ -86,6 +86,7 @@ tree_of(struct hr_arena *a, const struct hr_plan *p, const struct hr_run_options
 	/* As text: a JSON number is a double to most readers. */
 	hr_json_add_text(top, "digest", hr_printf(a, "%lld", (long long)p->digest));
 	hr_json_add_int(top, "supervisor", getpid());
+	hr_json_add_int(top, "lives", lives);
 	hr_json_add_int(f, "page", fds->page);
 	hr_json_add_int(f, "bell", fds->bell);
 	cJSON_AddItemToObject(f, "chan", numbers(fds->chan, fds->n_chans));
@@ -111,9 +112,9 @@ write_all(int fd, const char *text, size_t len)
 
 int
 hr_bundle_write(struct hr_arena *a, const struct hr_plan *p, const struct hr_run_options *opt,
-		const struct hr_wire_fds *fds, struct hr_error *err)
+		const struct hr_wire_fds *fds, uint32_t lives, struct hr_error *err)
 {
-	char *text = hr_json_text(a, tree_of(a, p, opt, fds), false);
+	char *text = hr_json_text(a, tree_of(a, p, opt, fds, lives), false);
 	int fd = memfd_create("holorun:bundle", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 
 	if (fd < 0)
@@ -225,6 +226,7 @@ read_tree(struct hr_arena *a, const cJSON *top, struct hr_bundle *b)
 	b->run.log_level = (int32_t)int_at(top, "log_level");
 	b->digest = (uint64_t)int_at(top, "digest");
 	b->supervisor = int_at(top, "supervisor");
+	b->lives = int_at(top, "lives");
 	b->fds.page = (int32_t)int_at(f, "page");
 	b->fds.bell = (int32_t)int_at(f, "bell");
 	b->fds.chan = numbers_at(a, f, "chan", &b->fds.n_chans);

@@ -17,6 +17,7 @@
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "run/bundle.h"
@@ -89,19 +90,60 @@ all_ended(const struct hr_host *h)
 	return true;
 }
 
+/* The writer of a channel was started again: its readers here get the new channel. */
 static void
-obey(struct child *c, char command)
+renew(struct child *c, uint32_t chan, int fd)
+{
+	struct hr_error err = { 0 };
+
+	if (fd < 0 || chan >= c->plan->n_chans) {
+		if (fd >= 0)
+			close(fd);
+		return;
+	}
+	if (hr_link_renew(&c->host, chan, fd, &err))
+		hr_control_fail(&c->host, HR_FAILURE_HOST, HR_NO_NODE, HR_CALL_NONE, EIO, 3,
+				err.text);
+}
+
+static void
+obey(struct child *c, const struct hr_command *cmd, int fd)
 {
 	struct hr_page_process *me = hr_page_process(c->wiring.page, c->process);
 
-	if (command == HR_TELL_START && hr_host_start(&c->host))
+	if (cmd->letter == HR_TELL_START && hr_host_start(&c->host))
 		hr_wire_ring(&c->wiring);
-	if (command == HR_TELL_SNAPSHOT) {
+	if (cmd->letter == HR_TELL_RENEW)
+		renew(c, cmd->chan, fd);
+	if (cmd->letter == HR_TELL_SNAPSHOT) {
 		hr_host_snapshot(&c->host);
 		/* Q1: the copies are there; pairs with Q2 in super.c */
 		hr_store32_release(&me->snapshot,
 				   hr_load32_relaxed(&c->wiring.page->snapshot_asked));
 	}
+}
+
+/* False when the supervisor is gone. */
+static bool
+receive(const struct child *c, struct hr_command *cmd, int *fd)
+{
+	union {
+		struct cmsghdr header;
+		char room[CMSG_SPACE(sizeof(int))];
+	} control;
+	struct iovec iov = { cmd, sizeof *cmd };
+	struct msghdr m = { .msg_iov = &iov,
+			    .msg_iovlen = 1,
+			    .msg_control = &control,
+			    .msg_controllen = sizeof control };
+	ssize_t n = recvmsg(c->control, &m, MSG_CMSG_CLOEXEC);
+
+	*fd = -1;
+	if (n != (ssize_t)sizeof *cmd)
+		return false;
+	if (m.msg_controllen && CMSG_FIRSTHDR(&m) && CMSG_FIRSTHDR(&m)->cmsg_type == SCM_RIGHTS)
+		memcpy(fd, CMSG_DATA(CMSG_FIRSTHDR(&m)), sizeof *fd);
+	return true;
 }
 
 /* Until every thread that was started has ended; false when called off before that. */
@@ -113,8 +155,9 @@ serve(struct child *c)
 	for (;;) {
 		struct pollfd p[2] = { { .fd = c->control, .events = POLLIN },
 				       { .fd = c->host.done_fd, .events = POLLIN } };
+		struct hr_command cmd;
 		eventfd_t n;
-		char command;
+		int fd;
 
 		if (poll(p, 2, -1) < 0 && errno != EINTR)
 			return;
@@ -125,12 +168,12 @@ serve(struct child *c)
 		}
 		if (!(p[0].revents & (POLLIN | POLLHUP)))
 			continue;
-		if (read(c->control, &command, 1) != 1)
+		if (!receive(c, &cmd, &fd))
 			_exit(1); /* the supervisor is gone */
-		if (command == HR_TELL_ABORT && !started)
+		if (cmd.letter == HR_TELL_ABORT && !started)
 			return;
-		obey(c, command);
-		started |= command == HR_TELL_START;
+		obey(c, &cmd, fd);
+		started |= cmd.letter == HR_TELL_START;
 		if (started && all_ended(&c->host))
 			return;
 	}
@@ -144,8 +187,8 @@ report_usage(struct child *c)
 
 	if (getrusage(RUSAGE_SELF, &u))
 		return;
-	me->cpu_ns = (uint64_t)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1000000000u +
-		     (uint64_t)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) * 1000u;
+	me->cpu_ns += (uint64_t)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1000000000u +
+		      (uint64_t)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) * 1000u;
 	me->max_rss_bytes = (uint64_t)u.ru_maxrss * 1024u;
 }
 
@@ -157,7 +200,7 @@ live(struct child *c)
 	int rc;
 
 	me->pid = (uint32_t)getpid();
-	rc = hr_host_open(h, c->arena, &c->wiring, &c->bundle.run, c->process);
+	rc = hr_host_open(h, c->arena, &c->wiring, &c->bundle.run, c->process, c->bundle.lives > 0);
 	h->done_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	/* O1: everything of this process is attached, or its failure is recorded; pairs with O2 in
 	 * super.c */

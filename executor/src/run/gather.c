@@ -44,9 +44,9 @@ struct open_frame {
 struct hr_gather_run {
 	const struct hr_gather *def;
 	struct hr_inst *node;
-	struct hmq_reader *reader;
+	uint32_t edge;
+	struct hr_link link; /* of the pieces */
 	struct hmq_writer *writer;
-	const struct hmq_segment *pieces;
 	struct hr_page_gather *page;
 	uint64_t slice; /* bytes of a piece in the assembled message */
 	uint64_t bytes; /* of the assembled message */
@@ -391,9 +391,9 @@ close_overdue(struct hr_gather_run *g, int64_t now)
 static uint32_t
 check_end(struct hr_gather_run *g)
 {
-	uint32_t peer = hmq_reader_peer(g->reader);
+	uint32_t peer = hr_link_peer(&g->link);
 
-	if (peer == HMQ_OPEN || hmq_queued(g->reader) != 0)
+	if (peer == HMQ_OPEN || hmq_queued(g->link.reader) != 0)
 		return 0;
 	for (uint32_t i = 0; i < g->n_open;) {
 		uint32_t before = g->n_open;
@@ -408,7 +408,7 @@ check_end(struct hr_gather_run *g)
 	g->ended = true;
 	g->node->peer_lost |= peer == HMQ_LOST;
 	hmq_writer_end(g->writer);
-	hmq_reader_end(g->reader);
+	hmq_reader_end(g->link.reader);
 	return 1;
 }
 
@@ -423,7 +423,7 @@ hr_gather_step(struct hr_gather_run *g, int64_t now)
 		return 0;
 	moved += publish_done(g);
 	moved += close_overdue(g, now);
-	n = hmq_peek(g->reader, 0, rx, PIECES_A_STEP);
+	n = hmq_peek(g->link.reader, 0, rx, PIECES_A_STEP);
 	if (n < 0) {
 		hr_worker_fail(g->node->worker, g->node, HR_FAILURE_HOST, HR_CALL_PROCESS, EBADMSG,
 			       "the writer of a gathered input put an impossible index or length "
@@ -434,7 +434,7 @@ hr_gather_step(struct hr_gather_run *g, int64_t now)
 		/* A complete frame goes at once: it frees its place in the window. */
 		if (!take_piece(g, &rx[i], now))
 			break;
-		hmq_take(g->reader, &rx[i], 1);
+		hmq_take(g->link.reader, &rx[i], 1);
 		moved += 1 + publish_done(g);
 		if (g->ended)
 			return moved;
@@ -472,7 +472,7 @@ hr_gather_close_input(struct hr_gather_run *g)
 		forget(g, 0);
 	}
 	hmq_writer_end(g->writer);
-	hmq_reader_end(g->reader);
+	hmq_reader_end(g->link.reader);
 }
 
 /* ---- making --------------------------------------------------------------------------------- */
@@ -492,14 +492,14 @@ hr_gather_new(struct hr_host *h, uint32_t edge, struct hr_inst *reader)
 
 	g->def = p->graph->edge[edge].gather;
 	g->node = reader;
+	g->edge = edge;
 	g->page = hr_page_gather(h->wiring->page, edge);
 	g->slice = piece->max_bytes;
 	g->bytes = piece->max_bytes * (uint64_t)g->def->count;
 	g->dtype = piece->dtype;
 	g->bitmap = port->port->flags & HOP_PORT_GAPS;
-	g->sheds = pe->when_full == HR_FULL_DROP_NEWEST;
+	g->sheds = pe->when_full == HR_FULL_DROP_NEWEST || pe->when_full == HR_FULL_DROP_OLDEST;
 	g->fails = pe->when_full == HR_FULL_FAIL;
-	g->pieces = &h->wiring->chan[pe->chan];
 	g->open = HR_ARRAY(h->arena, g->def->window + 1, struct open_frame *);
 	g->store = HR_ARRAY(h->arena, g->def->window + 1, struct open_frame);
 	for (uint32_t i = 0; i <= g->def->window; i++) {
@@ -508,7 +508,7 @@ hr_gather_new(struct hr_host *h, uint32_t edge, struct hr_inst *reader)
 	}
 	g->closed = HR_ARRAY(h->arena, CLOSED_KEYS, struct key);
 	g->hash = HR_ARRAY(h->arena, HASH_SLOTS, uint32_t);
-	if (hmq_reader_open(&g->reader, g->pieces, pe->reader, &peer, &e) ||
+	if (hr_link_open(h, &g->link, pe->chan, pe->reader, &peer, &e) ||
 	    hmq_writer_open(&g->writer, &h->wiring->chan[pe->gather_chan], &none, &e)) {
 		hr_gather_free(g);
 		return NULL;
@@ -519,16 +519,20 @@ hr_gather_new(struct hr_host *h, uint32_t edge, struct hr_inst *reader)
 void
 hr_gather_free(struct hr_gather_run *g)
 {
-	if (g->reader)
-		hmq_reader_free(g->reader);
+	hr_link_close(&g->link);
 	if (g->writer)
 		hmq_writer_free(g->writer);
-	g->reader = NULL;
 	g->writer = NULL;
 }
 
-const struct hmq_segment *
-hr_gather_pieces(const struct hr_gather_run *g)
+uint32_t
+hr_gather_edge(const struct hr_gather_run *g)
 {
-	return g->pieces;
+	return g->edge;
+}
+
+struct hr_link *
+hr_gather_link(struct hr_gather_run *g)
+{
+	return &g->link;
 }

@@ -90,7 +90,7 @@ find_guard(struct hr_host *h)
 
 int
 hr_host_open(struct hr_host *h, struct hr_arena *a, struct hr_wiring *w,
-	     const struct hr_run_options *opt, uint32_t process)
+	     const struct hr_run_options *opt, uint32_t process, bool rejoins)
 {
 	int rc;
 
@@ -99,6 +99,7 @@ hr_host_open(struct hr_host *h, struct hr_arena *a, struct hr_wiring *w,
 			       .wiring = w,
 			       .arena = a,
 			       .process = process,
+			       .rejoins = rejoins,
 			       .in_node = HR_NO_NODE,
 			       .done_fd = -1 };
 	hr_host_api(&h->api);

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "run/inst.h"
@@ -111,7 +112,9 @@ api_keep(const struct hop_ctx *ctx, const struct hop_rx *msg)
 			return -ENOBUFS;
 		if (in->keep_shown[msg - in->rx])
 			return -EALREADY;
+		in->keep_of[in->n_keeps] = in->link.reader;
 		in->keep[in->n_keeps++] = *msg;
+		in->link.pinned = true;
 		in->keep_shown[msg - in->rx] = true;
 		in->kept_any = true;
 		return 0;
@@ -140,8 +143,11 @@ api_drop(const struct hop_ctx *ctx, const struct hop_rx *msg)
 				shown = true;
 			}
 			if (!shown)
-				hmq_release(in->reader, (struct hmq_rx *)(void *)&in->keep[k], 1);
-			in->keep[k] = in->keep[--in->n_keeps];
+				hmq_release(in->keep_of[k], (struct hmq_rx *)(void *)&in->keep[k],
+					    1);
+			in->keep_of[k] = in->keep_of[--in->n_keeps];
+			in->keep[k] = in->keep[in->n_keeps];
+			in->link.pinned = in->n_keeps > 0;
 			return;
 		}
 	}
@@ -202,7 +208,7 @@ hr_page_fail(struct hr_page *page, uint32_t who, const struct hr_page_failure *f
 	uint32_t kind = f->kind;
 
 	if (hr_load32_relaxed(&dst->kind) != HR_FAILURE_NONE)
-		return; /* only this thread writes it: the first cause stays */
+		return; /* only this thread writes it: the first cause stays until it was noted */
 	*dst = *f;
 	dst->kind = HR_FAILURE_NONE;
 	/* P1: publishes the record; pairs with P2 in incident.c */
@@ -230,11 +236,13 @@ hr_worker_fail(struct hr_worker *w, struct hr_inst *n, uint32_t kind, uint32_t c
 			snprintf(f.file, sizeof f.file, "%s", n->fail_file);
 	}
 	snprintf(f.text, sizeof f.text, "%s", text ? text : strerror(code));
-	if (!w->hurt)
-		hr_page_fail(w->run_page, w->index, &f);
-	w->hurt = true;
+	hr_page_fail(w->run_page, w->index, &f);
+	hr_wire_ring(w->host->wiring);
+	/* It starts anew as a whole: what it holds must not be delivered half. */
+	if (w->host->process != UINT32_MAX &&
+	    w->host->plan->process[w->plan->process].on_failure == HR_ON_FAILURE_RESTART)
+		_exit(1);
 	if (n)
 		hr_inst_end(n, HR_NODE_FAILED);
-	hr_wire_ring(w->host->wiring);
 	hr_guard_enter(w, 0);
 }

@@ -40,6 +40,7 @@ hr_incident_add(struct hr_super *s, uint32_t node, uint32_t process, uint64_t wh
 		at = &(*at)->next;
 	i->next = *at;
 	*at = i;
+	s->n_incidents++;
 	return i;
 }
 
@@ -64,10 +65,11 @@ is_recorded(const struct hr_super *s, uint32_t who)
 	return hr_load32_acquire(&hr_page_failure(s->page, who)->kind) != HR_FAILURE_NONE;
 }
 
-static bool
-died_badly(const struct hr_child_proc *c)
+bool
+hr_incident_died_badly(const struct hr_child_proc *c)
 {
-	return c->dead && !c->killed && !(WIFEXITED(c->status) && WEXITSTATUS(c->status) == 0);
+	return c->dead && !c->killed && !c->contained &&
+	       !(WIFEXITED(c->status) && WEXITSTATUS(c->status) == 0);
 }
 
 bool
@@ -77,9 +79,9 @@ hr_incident_any(const struct hr_super *s)
 		if (is_recorded(s, i))
 			return true;
 	for (uint32_t i = 0; i < s->n_children; i++)
-		if (died_badly(&s->child[i]))
+		if (hr_incident_died_badly(&s->child[i]))
 			return true;
-	return false;
+	return s->beyond_repair;
 }
 
 static uint32_t
@@ -149,7 +151,7 @@ collect_death(struct hr_super *s, const struct hr_child_proc *c)
 {
 	const char *name = s->plan->process[c->process].name;
 
-	if (!died_badly(c) || explained(s, c))
+	if (!hr_incident_died_badly(c) || explained(s, c))
 		return;
 	if (c->words[0]) {
 		hr_incident_add(s, HR_NO_NODE, c->process, c->dead_ns,
@@ -164,6 +166,49 @@ collect_death(struct hr_super *s, const struct hr_child_proc *c)
 		hr_incident_add(s, HR_NO_NODE, c->process, c->dead_ns,
 				"process '%s' (pid %d) left with exit code %d before its end", name,
 				(int)c->pid, WEXITSTATUS(c->status));
+	}
+}
+
+static void
+forget_record(struct hr_super *s, uint32_t who)
+{
+	/* P3: the record may be used again; its thread looks at the kind first */
+	hr_store32_release(&hr_page_failure(s->page, who)->kind, HR_FAILURE_NONE);
+}
+
+void
+hr_incident_contain(struct hr_super *s, const struct hr_child_proc *c)
+{
+	uint32_t before = s->n_incidents;
+	int code = s->exit_code;
+
+	collect_death(s, c);
+	for (uint32_t i = 0; i < n_records(s); i++) {
+		if (process_of(s, i) != c->process || !is_recorded(s, i))
+			continue;
+		collect_record(s, i);
+		forget_record(s, i);
+	}
+	s->exit_code = code;
+	s->n_contained += s->n_incidents - before;
+}
+
+void
+hr_incident_contain_records(struct hr_super *s)
+{
+	for (uint32_t i = 0; i < s->plan->n_workers; i++) {
+		uint32_t process = process_of(s, i), kind, before = s->n_incidents;
+		int code = s->exit_code;
+
+		if (s->plan->process[process].on_failure != HR_ON_FAILURE_DETACH)
+			continue;
+		kind = hr_load32_acquire(&hr_page_failure(s->page, i)->kind);
+		if (kind == HR_FAILURE_NONE || kind == HR_FAILURE_SIGNAL)
+			continue; /* a crash is its process's end, which is yet to come */
+		collect_record(s, i);
+		forget_record(s, i);
+		s->exit_code = code;
+		s->n_contained += s->n_incidents - before;
 	}
 }
 
@@ -197,6 +242,10 @@ hr_incidents_collect(struct hr_super *s)
 			collect_record(s, i);
 	for (uint32_t i = 0; i < s->n_children; i++)
 		collect_death(s, &s->child[i]);
-	if (s->out->first)
+	if (s->out->first) {
+		uint32_t before = s->n_incidents;
+
 		collect_consequences(s);
+		s->n_contained += s->n_incidents - before; /* follow from what is counted already */
+	}
 }

@@ -17,8 +17,32 @@
 struct hr_worker;
 struct hr_gather_run;
 
-struct hr_in { /* an input of an instance; reader NULL: not connected */
+struct hr_attached { /* an older channel, mapped as long as somebody reads it; control's */
+	struct hmq_segment seg;
+	uint32_t refs;
+};
+
+struct hr_reading { /* one life of a reader */
 	struct hmq_reader *reader;
+	struct hr_reading *chain;     /* of those that keeps hold until the end */
+	struct hr_attached *attached; /* NULL: the wiring's own segment; control's */
+};
+
+/* The reading end of an edge.  Only one whose writer's process may restart ever changes. */
+struct hr_link {
+	struct hmq_reader *reader; /* worker's: of `now` */
+	struct hr_reading *now;    /* worker's */
+	void *next; /* struct hr_reading: the writer came back; control writes, worker takes */
+	void *left; /* struct hr_reading: the worker is done with it; control frees it */
+	struct hr_reading *stuck;  /* worker's: left with messages kept; freed at the end */
+	struct hr_reading *latest; /* control's: the newest offered */
+	const uint32_t *gone;      /* hr_page_process.gone of the writer's process */
+	bool may_return;
+	bool pinned; /* messages of the present reader are kept: it cannot be freed yet */
+};
+
+struct hr_in { /* an input of an instance; reader NULL: not connected */
+	struct hr_link link;
 	struct hop_rx *rx; /* the window, `max` entries */
 	uint32_t max;
 	uint32_t shown; /* entries filled */
@@ -30,9 +54,10 @@ struct hr_in { /* an input of an instance; reader NULL: not connected */
 	bool loop;     /* has `initial`: its end does not matter */
 	bool kept_any; /* keep() was called on an entry of the present window */
 	uint32_t max_keeps;
-	uint32_t n_keeps;    /* held past process() */
-	struct hop_rx *keep; /* max_keeps entries */
-	bool *keep_shown;    /* per entry of rx: kept in this window, do not release */
+	uint32_t n_keeps;            /* held past process() */
+	struct hop_rx *keep;         /* max_keeps entries */
+	struct hmq_reader **keep_of; /* whose slot each is */
+	bool *keep_shown;            /* per entry of rx: kept in this window, do not release */
 	struct hr_page_edge *page;
 	int64_t timed_ns; /* when a message was last timed */
 };
@@ -42,7 +67,10 @@ struct hr_out {
 	struct hop_tx *tx; /* loans, `max` entries */
 	uint32_t max;
 	uint32_t loaned;
-	uint32_t min;     /* min_batch */
+	uint32_t min; /* min_batch */
+	uint32_t chan;
+	bool held;        /* no reader now, but one will be back: nothing is published */
+	bool may_return;  /* some reader's process may restart */
 	bool has_readers; /* by plan */
 	bool unread;      /* had readers, all of them left */
 };
@@ -114,6 +142,7 @@ struct hr_host { /* all workers of one process */
 	struct hr_wiring *wiring;
 	struct hr_arena *arena;
 	uint32_t process; /* UINT32_MAX: all of them (in-process) */
+	bool rejoins;     /* restarted: its readers come back to channels that live on */
 	uint32_t n_workers;
 	struct hr_worker *worker;
 	uint32_t n_inst;
@@ -143,7 +172,7 @@ hr_guard_leave(const struct hr_worker *w)
 
 /* host.c [control] */
 int hr_host_open(struct hr_host *h, struct hr_arena *a, struct hr_wiring *w,
-		 const struct hr_run_options *opt, uint32_t process);
+		 const struct hr_run_options *opt, uint32_t process, bool rejoins);
 int hr_host_start(struct hr_host *h); /* threads; they report STARTED and wait for GO */
 void hr_host_join(struct hr_host *h);
 void hr_host_close(struct hr_host *h); /* close() of what was opened, handles, queue copies */
@@ -166,13 +195,24 @@ uint64_t hr_inst_messages(const struct hr_inst *n);
 /* Supervisor's wish to stop, seen by this worker. */
 void hr_inst_stop(struct hr_inst *n, uint32_t stop);
 
+/* link.c */
+/* [worker] hmq_reader_peer, and OPEN as long as the writer may come back. */
+uint32_t hr_link_peer(struct hr_link *l);
+/* [control] The rest. */
+int hr_link_open(struct hr_host *h, struct hr_link *l, uint32_t chan, uint32_t reader,
+		 const struct hmq_peer *peer, struct hmq_error *err);
+void hr_link_close(struct hr_link *l);
+/* The writer of a channel came back with a new segment: every link that reads it gets it. */
+int hr_link_renew(struct hr_host *h, uint32_t chan, int fd, struct hr_error *err);
+
 /* gather.c */
+struct hr_link *hr_gather_link(struct hr_gather_run *g);
+uint32_t hr_gather_edge(const struct hr_gather_run *g);
 struct hr_gather_run *hr_gather_new(struct hr_host *h, uint32_t edge, struct hr_inst *reader);
 uint32_t hr_gather_step(struct hr_gather_run *g, int64_t now);
 int64_t hr_gather_deadline(const struct hr_gather_run *g); /* INT64_MAX: none */
 void hr_gather_close_input(struct hr_gather_run *g);       /* its node ended */
 void hr_gather_free(struct hr_gather_run *g);
-const struct hmq_segment *hr_gather_pieces(const struct hr_gather_run *g);
 
 /* loop.c [worker] */
 void hr_worker_loop(struct hr_worker *w);

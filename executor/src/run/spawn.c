@@ -59,7 +59,7 @@ spawn(struct hr_super *s, const struct hr_wire_fds *fds, struct hr_child_proc *c
 	char *argv[] = { name, option, bundle, control, process, NULL };
 	int pair[2];
 
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
 		return HR_FAIL(err, errno, "no socket for process '%s': %s (see ulimit -n)",
 			       s->plan->process[c->process].name, strerror(errno));
 	snprintf(bundle, sizeof bundle, "%d", s->bundle_fd);
@@ -87,38 +87,78 @@ spawn(struct hr_super *s, const struct hr_wire_fds *fds, struct hr_child_proc *c
 }
 
 int
-hr_spawn_all(struct hr_super *s, struct hr_error *err)
+hr_spawn_one(struct hr_super *s, struct hr_child_proc *c, struct hr_error *err)
 {
+	uint32_t lives = hr_page_process(s->page, c->process)->lives++;
 	struct hr_wire_fds fds;
-	uint32_t k = 0;
+	int rc;
 
-	s->child = HR_ARRAY(s->arena, s->plan->n_processes, struct hr_child_proc);
 	hr_wire_fds(s->arena, &s->wiring, &fds);
-	s->bundle_fd = hr_bundle_write(s->arena, s->plan, s->opt, &fds, err);
+	s->bundle_fd = hr_bundle_write(s->arena, s->plan, s->opt, &fds, lives, err);
 	if (s->bundle_fd < 0)
 		return -1;
+	rc = spawn(s, &fds, c, err);
+	close(s->bundle_fd);
+	s->bundle_fd = -1;
+	return rc;
+}
+
+int
+hr_spawn_all(struct hr_super *s, struct hr_error *err)
+{
+	s->child = HR_ARRAY(s->arena, s->plan->n_processes, struct hr_child_proc);
 	for (uint32_t i = 0; i < s->plan->n_processes; i++) {
-		struct hr_child_proc *c = &s->child[k];
+		struct hr_child_proc *c = &s->child[s->n_children];
 
 		if (s->plan->process[i].n_workers == 0)
 			continue;
 		*c = (struct hr_child_proc){ .process = i, .pidfd = -1, .control = -1 };
-		s->n_children = ++k;
-		if (spawn(s, &fds, c, err))
+		s->n_children++;
+		if (hr_spawn_one(s, c, err))
 			return -1;
 	}
-	close(s->bundle_fd);
-	s->bundle_fd = -1;
 	return 0;
+}
+
+void
+hr_spawn_tell_one(const struct hr_child_proc *c, char letter, uint32_t chan, int fd)
+{
+	union {
+		struct cmsghdr header;
+		char room[CMSG_SPACE(sizeof(int))];
+	} control = { 0 };
+	struct hr_command cmd = { .letter = letter, .chan = chan };
+	struct iovec iov = { &cmd, sizeof cmd };
+	struct msghdr m = { .msg_iov = &iov, .msg_iovlen = 1 };
+
+	if (fd >= 0) {
+		m.msg_control = &control;
+		m.msg_controllen = sizeof control;
+		control.header = (struct cmsghdr){ .cmsg_len = CMSG_LEN(sizeof fd),
+						   .cmsg_level = SOL_SOCKET,
+						   .cmsg_type = SCM_RIGHTS };
+		memcpy(CMSG_DATA(&control.header), &fd, sizeof fd);
+	}
+	if (sendmsg(c->control, &m, MSG_NOSIGNAL) < 0)
+		return; /* it is going: the pidfd tells */
 }
 
 void
 hr_spawn_tell(struct hr_super *s, char command)
 {
 	for (uint32_t i = 0; i < s->n_children; i++)
-		if (s->child[i].pid && !s->child[i].dead &&
-		    send(s->child[i].control, &command, 1, MSG_NOSIGNAL) < 0)
-			continue; /* it is going: the pidfd tells */
+		if (s->child[i].pid && !s->child[i].dead)
+			hr_spawn_tell_one(&s->child[i], command, 0, -1);
+}
+
+void
+hr_spawn_forget(struct hr_child_proc *c)
+{
+	if (c->pidfd >= 0)
+		close(c->pidfd);
+	if (c->control >= 0)
+		close(c->control);
+	*c = (struct hr_child_proc){ .process = c->process, .pidfd = -1, .control = -1 };
 }
 
 static void

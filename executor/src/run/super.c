@@ -93,8 +93,8 @@ show_progress(struct hr_super *s)
 
 /* ---- commands ------------------------------------------------------------------------------- */
 
-static void
-wake_all(struct hr_super *s)
+void
+hr_super_wake(struct hr_super *s)
 {
 	for (uint32_t i = 0; i < s->plan->n_workers; i++)
 		hr_wire_wake(&s->wiring, i);
@@ -105,7 +105,7 @@ set_phase(struct hr_super *s, uint32_t phase)
 {
 	/* G2: everything before the start is visible; pairs with G1 in host.c */
 	hr_store32_release(&s->page->phase, phase);
-	wake_all(s);
+	hr_super_wake(s);
 }
 
 void
@@ -120,7 +120,7 @@ hr_super_stop(struct hr_super *s, uint32_t stop)
 		s->kill_ns = s->now + FORCED_NS;
 	/* S2: the wish; pairs with S1 in loop.c */
 	hr_store32_release(&s->page->stop, stop);
-	wake_all(s);
+	hr_super_wake(s);
 }
 
 void
@@ -200,7 +200,7 @@ look(struct hr_super *s, int timeout_ms)
 	s->now = now_ns();
 	read_signals(s);
 	if (hr_spawn_reap(s))
-		wake_all(s); /* whoever waited for the dead looks again */
+		hr_super_wake(s); /* whoever waited for the dead looks again */
 	pass_on_logs(s);
 }
 
@@ -257,7 +257,7 @@ is_over(struct hr_super *s)
 {
 	if (s->opt->in_process)
 		return all_workers(s, HR_WORKER_ENDED);
-	return !hr_spawn_any_alive(s);
+	return !hr_spawn_any_alive(s) && !hr_failover_is_busy(s);
 }
 
 static void
@@ -284,7 +284,10 @@ check_limits(struct hr_super *s)
 static int
 next_tick_ms(const struct hr_super *s)
 {
-	int64_t left = TICK_MS;
+	int64_t left = TICK_MS, again = hr_failover_deadline(s);
+
+	if (again != INT64_MAX && (again - s->now) / 1000000 + 1 < left)
+		left = (again - s->now) / 1000000 + 1;
 
 	if (s->opt->duration_ns && s->stop < HR_STOP_SOURCES) {
 		int64_t ms = (s->page->go_ns + s->opt->duration_ns - s->now) / 1000000 + 1;
@@ -305,6 +308,7 @@ keep_watch(struct hr_super *s)
 	set_phase(s, HR_PHASE_GO);
 	while (!is_over(s) && !s->over) {
 		look(s, next_tick_ms(s));
+		hr_failover_tick(s);
 		hr_watch_tick(s);
 		check_limits(s);
 		give_up_waiting(s);
@@ -418,12 +422,14 @@ settle(struct hr_super *s)
 	uint64_t bytes = s->wiring.page_seg.bytes;
 
 	read_queues_of_the_dead(s);
+	hr_failover_settle(s);
 	hr_incidents_collect(s);
 	out->exit_code = s->exit_code;
 	out->reason = s->reason;
 	out->signal = s->signal;
-	if (out->first && (out->reason == HR_REASON_ENDED || out->reason == HR_REASON_SIGNAL ||
-			   out->reason == HR_REASON_DURATION)) {
+	if (s->n_incidents > s->n_contained &&
+	    (out->reason == HR_REASON_ENDED || out->reason == HR_REASON_SIGNAL ||
+	     out->reason == HR_REASON_DURATION)) {
 		out->reason = HR_REASON_FAILED;
 		out->exit_code = out->exit_code ? out->exit_code : 1;
 	}
@@ -448,7 +454,7 @@ run_wired(struct hr_super *s, struct hr_error *err)
 {
 	if (s->opt->in_process) {
 		/* A failure is in the page: bringing up stops at it. */
-		hr_host_open(&s->host, s->arena, &s->wiring, s->opt, UINT32_MAX);
+		hr_host_open(&s->host, s->arena, &s->wiring, s->opt, UINT32_MAX, false);
 	} else if (hr_spawn_all(s, err)) {
 		hr_spawn_close(s);
 		return -1;
@@ -495,6 +501,7 @@ hr_run(struct hr_arena *a, const struct hr_plan *p, const struct hr_run_options 
 	if (!rc) {
 		s.page = s.wiring.page;
 		hr_watch_init(&s);
+		hr_failover_init(&s);
 		rc = run_wired(&s, &err);
 		if (!rc)
 			settle(&s);

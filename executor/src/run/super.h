@@ -21,7 +21,8 @@ struct hr_child_proc {
 	bool dead;   /* reaped */
 	int status;  /* of waitpid */
 	uint64_t dead_ns;
-	bool killed; /* by us, as a laggard or when forced */
+	bool killed;    /* by us, as a laggard or when forced */
+	bool contained; /* its end was dealt with: the graph goes on */
 	uint32_t process;
 	char words[400]; /* what it said when it could not attach */
 };
@@ -31,6 +32,19 @@ struct hr_seen { /* what the supervisor last saw of a worker */
 	uint32_t node;
 	int64_t since_ns; /* that call, that node: since */
 	bool named;       /* said once that it takes long */
+};
+
+struct hr_life { /* of a process that may fail */
+	int64_t restarts;
+	int64_t respawn_ns; /* when it is started again; 0: not waiting */
+	bool starting;      /* started again, its workers have not all reported yet */
+	bool told;          /* to start its workers */
+};
+
+struct hr_old_chan { /* of a writer that was restarted; kept until its readers took all */
+	struct hmq_segment seg;
+	uint32_t chan;
+	struct hr_old_chan *next;
 };
 
 struct hr_super {
@@ -66,12 +80,23 @@ struct hr_super {
 	struct hr_seen *seen; /* per worker */
 	bool *finite;         /* per node: fed by finite sources only */
 	bool has_live, has_finite;
-	struct hr_incident **tail;
+	/* failures that do not stop the graph */
+	struct hr_life *life;       /* per process */
+	struct hmq_edge_stat *past; /* per edge: of channels that were replaced */
+	struct hr_old_chan *old;
+	bool beyond_repair; /* a restart was not to be */
+	uint32_t n_incidents;
+	uint32_t n_contained; /* of them, and their consequences: the graph went on */
 };
 
 /* spawn.c */
 int hr_spawn_all(struct hr_super *s, struct hr_error *err);
+/* Start c->process, again or for the first time. */
+int hr_spawn_one(struct hr_super *s, struct hr_child_proc *c, struct hr_error *err);
+void hr_spawn_tell_one(const struct hr_child_proc *c, char letter, uint32_t chan, int fd);
 void hr_spawn_tell(struct hr_super *s, char command);
+/* Close what is left of its former life. */
+void hr_spawn_forget(struct hr_child_proc *c);
 /* Collect whoever has ended; true if anyone did. */
 bool hr_spawn_reap(struct hr_super *s);
 void hr_spawn_kill(struct hr_super *s, struct hr_child_proc *c);
@@ -86,7 +111,18 @@ void hr_watch_tick(struct hr_super *s);
 /* Say why this child has to be killed: the node and the call that does not return, if any. */
 void hr_watch_blame(struct hr_super *s, const struct hr_child_proc *child);
 
+/* failover.c */
+void hr_failover_init(struct hr_super *s);
+/* Deal with failures that the graph survives; whatever is left stops it. */
+void hr_failover_tick(struct hr_super *s);
+/* A process is being started again: that is no stall and no end. */
+bool hr_failover_is_busy(const struct hr_super *s);
+int64_t hr_failover_deadline(const struct hr_super *s);
+/* Sum up the channels that were replaced. */
+void hr_failover_settle(struct hr_super *s);
+
 /* super.c */
+void hr_super_wake(struct hr_super *s);
 void hr_super_stop(struct hr_super *s, uint32_t stop);
 void hr_super_say(struct hr_super *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Fresh copies of all queues in the page; waits a little for the children to make them. */
@@ -98,6 +134,11 @@ struct hr_incident *hr_incident_add(struct hr_super *s, uint32_t node, uint32_t 
 	__attribute__((format(printf, 5, 6)));
 /* A failure record or an unasked death is there: time to stop. */
 bool hr_incident_any(const struct hr_super *s);
+bool hr_incident_died_badly(const struct hr_child_proc *c);
+/* Note what happened to a dead child whose graph goes on, and forget its records. */
+void hr_incident_contain(struct hr_super *s, const struct hr_child_proc *c);
+/* The same for nodes that failed with on_failure: detach while their process lives. */
+void hr_incident_contain_records(struct hr_super *s);
 /* From the page and the children's ends: all causes, sorted by time. */
 void hr_incidents_collect(struct hr_super *s);
 

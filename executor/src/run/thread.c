@@ -62,7 +62,6 @@ fail_place(struct hr_worker *w, int code, const char *text)
 
 	snprintf(f.text, sizeof f.text, "%s", text);
 	hr_page_fail(w->run_page, w->index, &f);
-	w->hurt = true;
 	w->start_rc = -code;
 }
 
@@ -138,8 +137,7 @@ on_crash(int sig, siginfo_t *info, void *context)
 	if (w) {
 		node = w->page->in_node;
 		call = w->page->in_call;
-		if (!w->hurt)
-			dst = hr_page_failure(w->run_page, w->index);
+		dst = hr_page_failure(w->run_page, w->index);
 	} else if (crash_host) {
 		const struct hr_plan *p = crash_host->plan;
 		uint32_t process = crash_host->process == UINT32_MAX ? 0 : crash_host->process;

@@ -291,7 +291,7 @@ check_stall(struct hr_super *s, bool busy)
 {
 	if (busy || s->stop >= HR_STOP_NOW || s->now - s->moved_ns < s->stall_ns)
 		return;
-	if (waits_for_outside(s) || gathers_may_time_out(s))
+	if (hr_failover_is_busy(s) || waits_for_outside(s) || gathers_may_time_out(s))
 		return;
 	if (sum_moved(s) != s->moved)
 		return; /* it moved while we looked */

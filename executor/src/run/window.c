@@ -59,7 +59,8 @@ in_show(struct hr_in *in)
 
 	if (in->shown == in->max)
 		return true;
-	got = hmq_peek(in->reader, in->shown, as_hmq_rx(in->rx + in->shown), in->max - in->shown);
+	got = hmq_peek(in->link.reader, in->shown, as_hmq_rx(in->rx + in->shown),
+		       in->max - in->shown);
 	if (got < 0)
 		return false;
 	in->shown += (uint32_t)got;
@@ -70,13 +71,13 @@ in_show(struct hr_in *in)
 static bool
 in_check_end(struct hr_in *in)
 {
-	uint32_t peer = hmq_reader_peer(in->reader);
+	uint32_t peer = hr_link_peer(&in->link);
 
 	if (peer == HMQ_OPEN)
 		return true;
 	if (peer == HMQ_BROKEN || !in_show(in))
 		return false;
-	if (hmq_queued(in->reader) == in->shown) {
+	if (hmq_queued(in->link.reader) == in->shown) {
 		in->ended = true;
 		in->lost = peer == HMQ_LOST;
 	}
@@ -89,6 +90,8 @@ out_open(struct hr_out *out)
 {
 	uint32_t room = hmq_room(out->writer);
 
+	if (out->held)
+		return 0;
 	if (out->loaned < out->max)
 		out->loaned += hmq_loan(out->writer, as_hmq_tx(out->tx + out->loaned),
 					out->max - out->loaned);
@@ -113,7 +116,7 @@ open_inputs(struct hr_inst *n, struct look *look)
 		struct hr_in *in = &n->in[i];
 		struct hop_in *shown = &n->io.in[i];
 
-		if (!in->reader)
+		if (!in->link.reader)
 			continue;
 		if (!in->ended && (!in_show(in) || (in->shown < in->min && !in_check_end(in))))
 			return false;
@@ -188,10 +191,10 @@ time_messages(const struct hr_inst *n, struct hr_in *in, uint32_t taken, int64_t
 static void
 release_unkept(struct hr_in *in, uint32_t taken)
 {
-	hmq_advance(in->reader, taken);
+	hmq_advance(in->link.reader, taken);
 	for (uint32_t i = 0; i < taken; i++)
 		if (!in->keep_shown[i])
-			hmq_release(in->reader, as_hmq_rx(&in->rx[i]), 1);
+			hmq_release(in->link.reader, as_hmq_rx(&in->rx[i]), 1);
 	memmove(in->keep_shown, in->keep_shown + taken, (in->max - taken) * sizeof *in->keep_shown);
 	memset(in->keep_shown + (in->max - taken), 0, taken * sizeof *in->keep_shown);
 	in->kept_any = false;
@@ -205,7 +208,7 @@ in_take(struct hr_in *in, uint32_t taken)
 	if (__builtin_expect(in->kept_any, 0))
 		release_unkept(in, taken);
 	else
-		hmq_take(in->reader, as_hmq_rx(in->rx), taken);
+		hmq_take(in->link.reader, as_hmq_rx(in->rx), taken);
 	in->shown -= taken;
 	if (in->shown)
 		memmove(in->rx, in->rx + taken, in->shown * sizeof *in->rx);
@@ -220,7 +223,7 @@ close_inputs(struct hr_inst *n, int64_t now, bool sample)
 		struct hr_in *in = &n->in[i];
 		uint32_t taken = n->io.in[i].taken;
 
-		if (!in->reader || !taken)
+		if (!in->link.reader || !taken)
 			continue;
 		if (n->is_sink || sample || now - in->timed_ns >= TIMED_EVERY_NS)
 			time_messages(n, in, taken, now);
@@ -324,12 +327,12 @@ hr_inst_end(struct hr_inst *n, enum hr_node_state as)
 	for (uint32_t i = 0; i < n->n_in; i++) {
 		struct hr_in *in = &n->in[i];
 
-		if (!in->reader)
+		if (!in->link.reader)
 			continue;
 		for (uint32_t k = 0; k < in->n_keeps; k++)
-			hmq_release(in->reader, as_hmq_rx(&in->keep[k]), 1);
+			hmq_release(in->keep_of[k], as_hmq_rx(&in->keep[k]), 1);
 		in->n_keeps = 0;
-		hmq_reader_end(in->reader);
+		hmq_reader_end(in->link.reader);
 	}
 	for (uint32_t i = 0; i < n->n_gathers; i++)
 		hr_gather_close_input(n->gather[i]);
@@ -374,6 +377,26 @@ hr_inst_stop(struct hr_inst *n, uint32_t stop)
 	}
 }
 
+/* Some reader is dead now, but its process is being started again. */
+static bool
+a_reader_returns(const struct hr_inst *n, const struct hr_out *out)
+{
+	const struct hr_plan *p = n->host->plan;
+	const struct hr_plan_chan *c = &p->chan[out->chan];
+	struct hr_page *page = n->host->wiring->page;
+
+	for (uint32_t r = 0; out->may_return && r < c->n_readers; r++) {
+		uint32_t to = p->graph->edge[c->edge[r]].to;
+		uint32_t process = p->worker[p->node[to].worker].process;
+
+		if (p->process[process].on_failure == HR_ON_FAILURE_RESTART &&
+		    !hr_load32_acquire(&hr_page_process(page, process)->gone) &&
+		    hr_load32_acquire(&hr_page_node(page, to)->state) < HR_NODE_ENDED)
+			return true;
+	}
+	return false;
+}
+
 static bool
 no_reader_left(struct hr_inst *n)
 {
@@ -384,8 +407,12 @@ no_reader_left(struct hr_inst *n)
 
 		if (!out->has_readers)
 			has = true; /* nobody was to read it: it says nothing about the end */
-		else if (!out->unread && hmq_writer_readers(out->writer) == 0)
-			out->unread = true;
+		else if (!out->unread && hmq_writer_readers(out->writer) == 0) {
+			out->held = a_reader_returns(n, out);
+			out->unread = !out->held;
+		} else {
+			out->held = false;
+		}
 		had |= out->has_readers;
 		has |= out->has_readers && !out->unread;
 	}
@@ -458,7 +485,7 @@ call_process(struct hr_inst *n, int64_t now, bool time_it, int64_t *after)
 	hr_guard_enter(n->worker, 0);
 	n->calls++;
 	hr_store32_relaxed(&pw->in_node, HR_NO_NODE);
-	hr_store_relaxed(&n->page->calls, n->calls);
+	hr_add_single(&n->page->calls, 1);
 	hr_add_single(&pw->calls, 1);
 	return status;
 }

@@ -160,6 +160,8 @@ struct hr_page_process {   /* its control thread writes */
 	uint32_t closed;   /* release: all close() returned, everything copied here */
 	uint32_t snapshot; /* release: = hr_page.snapshot_asked once the queues were copied */
 	uint32_t pid;
+	uint32_t gone;   /* release; supervisor: it ended, or died and will not be back */
+	uint32_t lives;  /* supervisor: times it was started */
 	uint64_t cpu_ns; /* user + system, at its end */
 	uint64_t max_rss_bytes;
 	uint32_t in_node; /* node whose open or close is being called, if in_call says so */

@@ -32,7 +32,7 @@ is_here(const struct hr_plan *p, const struct hr_plan_chan *c, uint32_t process)
 }
 
 static int
-make_chan(struct hr_arena *a, struct hr_wiring *w, uint32_t index, bool shared,
+make_chan(struct hr_arena *a, struct hr_wiring *w, uint32_t index, bool shared, uint32_t epoch,
 	  struct hr_error *err)
 {
 	const struct hr_plan *p = w->plan;
@@ -44,6 +44,7 @@ make_chan(struct hr_arena *a, struct hr_wiring *w, uint32_t index, bool shared,
 	uint64_t bytes;
 
 	hr_plan_chan_config(p, index, reader, &cfg);
+	cfg.epoch = epoch;
 	snprintf(name, sizeof name, "holorun:%s.%u", p->graph->node[c->node].name.text, c->out);
 	bytes = hmq_chan_bytes(&cfg, &e);
 	if (!bytes)
@@ -57,6 +58,14 @@ make_chan(struct hr_arena *a, struct hr_wiring *w, uint32_t index, bool shared,
 		return HR_FAIL(err, -e.code, "channel of node '%s': %s",
 			       p->graph->node[c->node].name.text, e.text);
 	return 0;
+}
+
+int
+hr_wire_renew(struct hr_arena *a, struct hr_wiring *w, uint32_t chan, uint32_t epoch,
+	      struct hr_error *err)
+{
+	w->chan[chan] = (struct hmq_segment){ .fd = -1 };
+	return make_chan(a, w, chan, true, epoch, err);
 }
 
 static void
@@ -108,7 +117,7 @@ hr_wire_make(struct hr_arena *a, const struct hr_plan *p, bool all_here, struct 
 	rc = make_descriptors(w, err);
 	for (uint32_t i = 0; i < p->n_chans && !rc; i++)
 		if (all_here || p->chan[i].shared)
-			rc = make_chan(a, w, i, !all_here, err);
+			rc = make_chan(a, w, i, !all_here, 0, err);
 	if (rc)
 		hr_wire_release(w);
 	return rc;
@@ -147,7 +156,7 @@ attach_chans(struct hr_arena *a, struct hr_wiring *w, const struct hr_wire_fds *
 			continue;
 		}
 		if (!p->chan[i].shared)
-			rc = make_chan(a, w, i, false, err);
+			rc = make_chan(a, w, i, false, 0, err);
 		else if (hmq_segment_map(&w->chan[i], fds->chan[i], &e))
 			rc = HR_FAIL(err, -e.code, "channel %u: %s", i, e.text);
 		if (rc)

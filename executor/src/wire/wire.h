@@ -23,6 +23,9 @@ struct hr_wiring {
 	uint32_t process;         /* this one; UINT32_MAX: the supervisor, or all in one */
 };
 
+/* A fresh shared channel in place of w->chan[chan], whose segment the caller keeps. */
+int hr_wire_renew(struct hr_arena *a, struct hr_wiring *w, uint32_t chan, uint32_t epoch,
+		  struct hr_error *err);
 /* The numbers a child inherits, in the plan's order; -1: none. */
 struct hr_wire_fds {
 	int32_t page;
