@@ -61,7 +61,7 @@ def check_refusals(bench, folder):
     for args in REFUSED:
         code, out, err = run(bench, *args)
         assert code == 2 and err and not out, f"{args}: exit {code}, {err!r}"
-    code, _, err = run(bench, "--only", "floor.call", "--reps", "1", "--json",
+    code, _, err = run(bench, "--brief", "--only", "floor.call", "--reps", "1", "--json",
                        os.path.join(folder, "no", "such", "folder"))
     assert code == 1 and err, f"unwritable JSON: exit {code}, {err!r}"
     code, out, _ = run(bench, "--brief", "--reps", "1", "--only", "graph.chain", "--holorun",

@@ -7,6 +7,7 @@
 #include <assert.h>
 #include <fnmatch.h>
 #include <math.h>
+#include <poll.h>
 #include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -22,6 +23,9 @@
 #define CALL_KEY "floor.call"
 #define QUIET_PCT 5.0
 #define CV_GATE_PCT 10.0
+
+/* Before a repetition: look so long at a time whether others are busy, and wait so long in all. */
+enum { LOOK_MS = 100, PATIENCE_MS = 60 * 1000 };
 
 static char why_text[512];
 static enum hb_state why_state;
@@ -162,6 +166,24 @@ quiet_since(const struct quiet *then, double *other_pct, double *steal_pct)
 	*steal_pct = total > 0 ? 100 * (double)(now.steal - then->steal) / total : 0;
 }
 
+/* Wait for a quiet moment; returns the patience that is left. */
+static int
+await_quiet(int patience_ms)
+{
+	double other, steal;
+
+	while (patience_ms > 0) {
+		struct quiet q = quiet_now();
+
+		poll(NULL, 0, LOOK_MS);
+		quiet_since(&q, &other, &steal);
+		if (other <= QUIET_PCT && steal <= QUIET_PCT)
+			break;
+		patience_ms -= LOOK_MS;
+	}
+	return patience_ms;
+}
+
 /* ---- running -------------------------------------------------------------------------------- */
 
 static struct hb_row *
@@ -236,11 +258,14 @@ void
 hb_run(struct hb_result *r, const struct hb_env *env)
 {
 	bool tty = isatty(STDERR_FILENO);
+	int patience_ms = env->brief ? 0 : PATIENCE_MS;
 	uint64_t start = hr_mono_ns();
 
 	for (uint32_t rep = 0; rep < r->reps; rep++) {
-		struct quiet q = quiet_now();
+		struct quiet q;
 
+		patience_ms = await_quiet(patience_ms);
+		q = quiet_now();
 		for (size_t i = 0; i < r->n_rows; i++) {
 			struct hb_row *row = &r->row[i];
 
@@ -315,6 +340,16 @@ bool
 hb_is_noisy(const struct hb_result *r, uint32_t rep)
 {
 	return r->other_pct[rep] > QUIET_PCT || r->steal_pct[rep] > QUIET_PCT;
+}
+
+bool
+hb_is_mostly_noisy(const struct hb_result *r)
+{
+	uint32_t noisy = 0;
+
+	for (uint32_t i = 0; i < r->reps; i++)
+		noisy += hb_is_noisy(r, i);
+	return 2 * noisy > r->reps;
 }
 
 bool

@@ -78,7 +78,8 @@ struct hb_result {
 
 /* Select the rows whose key matches the glob (NULL: all), and every floor they need. */
 size_t hb_select(struct hb_result *r, const char *glob);
-/* Run the selected rows; progress on stderr if it is a terminal. */
+/* Run the selected rows, each repetition in a quiet moment if one comes within a minute in all;
+ * progress on stderr if it is a terminal. */
 void hb_run(struct hb_result *r, const struct hb_env *env);
 
 const struct hb_row *hb_find(const struct hb_result *r, const char *key);
@@ -88,6 +89,7 @@ double hb_ratio(const struct hb_result *r, const struct hb_row *row, double *lo,
 double hb_bound_here(const struct hb_result *r, const struct hb_row *row);
 bool hb_is_missed(const struct hb_result *r, const struct hb_row *row);
 bool hb_is_noisy(const struct hb_result *r, uint32_t rep);
+bool hb_is_mostly_noisy(const struct hb_result *r);
 bool hb_is_spread(const struct hb_row *row);
 
 /* report.c */

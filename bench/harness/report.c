@@ -87,6 +87,9 @@ hb_print_table(const struct hb_result *r)
 	       "ratio: median and quartiles of the pairs measured in one repetition; "
 	       "!: spread above 10 %%.\n",
 	       r->reps, r->wall_s, noisy);
+	if (hb_is_mostly_noisy(r))
+		printf("This machine was busy with other things: the figures say little, and so do "
+		       "the verdicts.\n");
 }
 
 static cJSON *
@@ -157,6 +160,7 @@ hb_write_json(const struct hb_result *r, const char *path)
 	cJSON_AddItemToObject(top, "machine", machine_facts());
 	cJSON_AddNumberToObject(top, "repetitions", r->reps);
 	cJSON_AddNumberToObject(top, "wall_s", r->wall_s);
+	cJSON_AddBoolToObject(top, "mostly_noisy", hb_is_mostly_noisy(r));
 	cJSON_AddItemToObject(top, "other_percent",
 			      cJSON_CreateDoubleArray(r->other_pct, (int)r->reps));
 	cJSON_AddItemToObject(top, "steal_percent",

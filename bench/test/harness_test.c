@@ -104,6 +104,18 @@ bound_in_ns_grows_with_the_call_and_never_shrinks(void **state)
 	assert_true(hb_is_missed(&r, &rows[1]));
 }
 
+static void
+run_is_noisy_when_most_repetitions_are(void **state)
+{
+	struct hb_result r = { .reps = 3, .other_pct = { 50, 0, 0 }, .steal_pct = { 0, 0, 0 } };
+
+	(void)state;
+	assert_true(hb_is_noisy(&r, 0));
+	assert_false(hb_is_mostly_noisy(&r));
+	r.steal_pct[2] = 6;
+	assert_true(hb_is_mostly_noisy(&r));
+}
+
 /* ---- choosing and running ------------------------------------------------------------------- */
 
 static double
@@ -231,7 +243,7 @@ measure(enum hb_ends kind, enum fault fault, int n_cpus, enum hb_state *state)
 {
 	struct hb_row row = { .key = "pair", .measure = pair, .arg = (int)kind | (int)fault << 1 };
 	struct hb_result r = { .row = &row, .n_rows = 1, .reps = 1 };
-	struct hb_env env = { .n_cpus = n_cpus };
+	struct hb_env env = { .n_cpus = n_cpus, .brief = true };
 
 	assert_true(hb_cpus(env.cpu, 2) >= 1);
 	if (hb_cpus(env.cpu, 2) < 2)
@@ -313,6 +325,7 @@ main(void)
 		cmocka_unit_test(ratio_is_the_median_of_pairs),
 		cmocka_unit_test(bound_is_missed_just_above_it),
 		cmocka_unit_test(bound_in_ns_grows_with_the_call_and_never_shrinks),
+		cmocka_unit_test(run_is_noisy_when_most_repetitions_are),
 		cmocka_unit_test(selecting_a_row_selects_what_it_stands_on),
 		cmocka_unit_test(rows_without_a_figure_keep_their_reason),
 		cmocka_unit_test(both_kinds_of_ends_give_the_median_of_warm_samples),
