@@ -216,7 +216,9 @@ build_worker(struct hr_host *h, struct hr_worker *w, uint32_t index)
 	w->waiter = hr_page_waiter(h->wiring->page, index);
 	w->page = hr_page_worker(h->wiring->page, index);
 	w->run_page = h->wiring->page;
-	w->inst = HR_ARRAY(h->arena, w->plan->n_nodes, struct hr_inst *);
+	/* All that follows is this worker's: it begins a block that no other worker writes to. */
+	w->inst = hr_alloc_aligned(h->arena, w->plan->n_nodes * sizeof(struct hr_inst *),
+				   HR_PAGE_BLOCK);
 	if (w->plan->watches) {
 		struct epoll_event ev = { .events = EPOLLIN, .data.ptr = NULL };
 
@@ -258,7 +260,8 @@ hr_host_build(struct hr_host *h)
 		h->n_workers++;
 		n_inst += h->plan->worker[i].n_nodes;
 	}
-	h->worker = HR_ARRAY(h->arena, h->n_workers, struct hr_worker);
+	h->worker = hr_alloc_aligned(h->arena, h->n_workers * sizeof(struct hr_worker),
+				     _Alignof(struct hr_worker));
 	h->inst = HR_ARRAY(h->arena, n_inst, struct hr_inst);
 	for (uint32_t i = 0; i < h->n_workers; i++)
 		h->worker[i].epoll_fd = -1;

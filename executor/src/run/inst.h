@@ -115,8 +115,8 @@ struct hr_inst {
 	char fail_text[376];
 };
 
-struct hr_worker {
-	const struct hr_plan_worker *plan;
+struct hr_worker { /* in blocks of its own: each pass of the loop writes to it */
+	_Alignas(HR_PAGE_BLOCK) const struct hr_plan_worker *plan;
 	struct hr_host *host;
 	uint32_t index;
 	uint32_t n_inst;

@@ -11,7 +11,7 @@
 
 const char *const hr_call_name[] = { "nothing", "open", "start", "process", "stop", "close" };
 
-enum { LINE = 128 };
+enum { LINE = HR_PAGE_BLOCK };
 
 static uint64_t
 room(uint64_t *end, uint64_t n, uint64_t size)

@@ -82,7 +82,7 @@ struct hr_page_worker { /* worker writes, unless said otherwise */
 	uint64_t sleeps;
 	uint64_t cpu_ns;           /* of the thread, at its end */
 	uint64_t start_ns, end_ns; /* of the loop */
-	uint64_t pad[3];
+	uint64_t pad[5];
 };
 
 struct hr_page_node {       /* its worker writes */
@@ -115,6 +115,7 @@ struct hr_page_edge { /* reader's worker writes; queue is copied by the reader's
 	uint32_t sampled;     /* not every message was timed: max and p99.9 get a ~ */
 	struct hr_hist age;   /* taken - born_ns; into a sink: e2e, read after the call */
 	struct hr_hist tail;  /* into a sink: after the call - last_ns */
+	uint64_t pad[7];
 };
 
 enum hr_failure_kind {
@@ -182,6 +183,13 @@ struct hr_page {
 	uint64_t off_counter_base, off_failures, off_processes, off_logs;
 	uint64_t reserved[7];
 };
+
+/* Records of different workers lie side by side: no two of them share a block that both write. */
+enum { HR_PAGE_BLOCK = 128 };
+_Static_assert(sizeof(struct hr_page_worker) % HR_PAGE_BLOCK == 0, "whole blocks");
+_Static_assert(sizeof(struct hr_page_node) % HR_PAGE_BLOCK == 0, "whole blocks");
+_Static_assert(sizeof(struct hr_page_gather) % HR_PAGE_BLOCK == 0, "whole blocks");
+_Static_assert(sizeof(struct hr_page_edge) % HR_PAGE_BLOCK == 0, "whole blocks");
 
 /* Bytes for this plan, then lay it out in zeroed memory. */
 uint64_t hr_page_bytes(const struct hr_plan *p);
