@@ -67,6 +67,7 @@ hmq_chan_format(const struct hmq_segment *seg, const struct hmq_config *cfg, str
 		.n_readers = lay.n_readers,
 		.rank = cfg->rank,
 		.dtype = cfg->dtype,
+		.epoch = cfg->epoch,
 	};
 	memcpy(head->dim, cfg->dim, sizeof(head->dim));
 	return 0;

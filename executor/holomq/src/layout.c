@@ -66,6 +66,7 @@ hmq_layout_digest(void)
 		offsetof(struct hmq_head, dim),
 		offsetof(struct hmq_head, last_ns),
 		sizeof(struct hmq_shared_head),
+		offsetof(struct hmq_shared_head, epoch),
 		sizeof(struct hmq_shared_writer),
 		sizeof(struct hmq_shared_desc),
 		sizeof(struct hmq_row),
@@ -73,7 +74,8 @@ hmq_layout_digest(void)
 		offsetof(struct hmq_row, free_tail),
 		offsetof(struct hmq_row, claimed),
 		offsetof(struct hmq_row, skipped),
-		offsetof(struct hmq_row, closed),
+		offsetof(struct hmq_row, accepted),
+		offsetof(struct hmq_row, ticket),
 		offsetof(struct hmq_row, tail),
 		offsetof(struct hmq_row, ended),
 		offsetof(struct hmq_row, cell),
@@ -178,6 +180,7 @@ hmq_layout_of_config(struct hmq_layout *out, const struct hmq_config *cfg, struc
 		if (rc)
 			return rc;
 	}
+	out->epoch = cfg->epoch;
 	return place(out, &s, err);
 }
 
@@ -237,7 +240,16 @@ hmq_layout_of_segment(struct hmq_layout *out, const struct hmq_segment *seg, str
 		return rc;
 	if (out->bytes != h.bytes || out->pool_at != h.pool_at || out->stride != h.stride)
 		return hmq_fail(err, EBADMSG, "offsets do not follow from the sizes");
+	out->epoch = h.epoch;
 	return 0;
+}
+
+int
+hmq_layout_check_epoch(const struct hmq_layout *lay, uint32_t wanted, struct hmq_error *err)
+{
+	if (wanted == 0 || wanted == lay->epoch)
+		return 0;
+	return hmq_fail(err, ESTALE, "epoch: wanted %u, found %u", wanted, lay->epoch);
 }
 
 _Static_assert(sizeof(struct hmq_shared_head) + sizeof(struct hmq_shared_writer) +

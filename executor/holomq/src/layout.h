@@ -49,7 +49,8 @@ struct hmq_shared_head { /* written by hmq_chan_format, afterwards by nobody */
 	uint32_t rank;
 	struct hmq_dtype dtype;
 	uint32_t dim[HMQ_MAX_RANK];
-	uint8_t fill[28];
+	uint32_t epoch; /* of the writer: another one after each restart */
+	uint8_t fill[24];
 };
 
 struct hmq_shared_writer { /* the writer writes, tools read */
@@ -71,9 +72,11 @@ struct hmq_row {
 	uint64_t skipped;    /* of these three: those that were in the ring, i.e. before tail */
 	uint32_t max_queued; /* the most the writer saw */
 	uint32_t fate;       /* enum hmq_fate */
-	uint8_t fill0[88];
+	uint32_t accepted;   /* the ticket of the reader that was let in last */
+	uint8_t fill0[84];
 
-	/* Block 1.  The reader writes, the writer reads when it needs room or slots. */
+	/* Block 1.  The reader writes, the writer reads when it needs room or slots.  Between two
+	 * readers, until it has let the next one in, the writer writes it. */
 	uint64_t head;      /* next message to take; drop_oldest: both ends move it, by CAS */
 	uint64_t free_tail; /* next cell of the free ring to fill */
 	uint64_t claimed;   /* drop_oldest: how many the reader has claimed */
@@ -81,7 +84,7 @@ struct hmq_row {
 	uint8_t fill1[96];
 
 	/* Block 2.  The reader writes, seldom. */
-	uint32_t closed; /* 1: no more interest; head is final */
+	uint32_t ticket; /* HMQ_TICKET_..; a new number: another reader asks to be let in */
 	uint32_t max_queued_seen;
 	uint8_t fill2[120];
 
@@ -109,6 +112,12 @@ struct hmq_waiter {
 
 #pragma GCC diagnostic pop
 
+enum hmq_ticket {
+	HMQ_TICKET_CLOSED = 1, /* no more interest; head is final */
+	HMQ_TICKET_FORMER = 2, /* the reader let in before closed, it did not die */
+	HMQ_TICKET_STEP = 4,   /* numbers go up by it and wrap */
+};
+
 enum hmq_fate {
 	HMQ_FATE_OPEN = 0,
 	HMQ_FATE_CLOSED = 1, /* the reader ended */
@@ -119,7 +128,7 @@ enum hmq_fate {
 _Static_assert(sizeof(struct hmq_shared_head) == HMQ_BLOCK_BYTES, "one block");
 _Static_assert(sizeof(struct hmq_shared_writer) == HMQ_BLOCK_BYTES, "one block");
 _Static_assert(offsetof(struct hmq_row, head) == HMQ_BLOCK_BYTES, "reader's block");
-_Static_assert(offsetof(struct hmq_row, closed) == 2 * HMQ_BLOCK_BYTES, "reader's second block");
+_Static_assert(offsetof(struct hmq_row, ticket) == 2 * HMQ_BLOCK_BYTES, "reader's second block");
 _Static_assert(offsetof(struct hmq_row, tail) == 3 * HMQ_BLOCK_BYTES, "writer's block");
 _Static_assert(offsetof(struct hmq_row, cell) % 4 == 0, "cells are words");
 _Static_assert(sizeof(struct hmq_waiter) == HMQ_WAITER_BYTES, "two blocks");
@@ -147,6 +156,7 @@ struct hmq_layout {
 	uint32_t slots;
 	uint32_t align;
 	uint32_t n_readers;
+	uint32_t epoch;
 	uint32_t free_cells; /* of each free ring: a power of two >= 2 * slots, see pool.c */
 	struct hmq_row_place reader[HMQ_MAX_READERS];
 };
@@ -158,6 +168,8 @@ int hmq_layout_of_config(struct hmq_layout *out, const struct hmq_config *cfg,
 int hmq_layout_of_segment(struct hmq_layout *out, const struct hmq_segment *seg,
 			  struct hmq_error *err);
 uint32_t hmq_layout_digest(void);
+/* The epoch a peer wants, if it wants one, against the segment's; 0 or -ESTALE. */
+int hmq_layout_check_epoch(const struct hmq_layout *lay, uint32_t wanted, struct hmq_error *err);
 
 /* Fill err (may be NULL) and return -code. */
 __attribute__((format(printf, 3, 4))) int hmq_fail(struct hmq_error *err, int code, const char *fmt,

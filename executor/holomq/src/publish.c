@@ -84,14 +84,28 @@ claim(struct hmq_writer *w, const struct hmq_tx *tx, uint32_t n)
 	return 0;
 }
 
+/*
+ * The reader is gone, or its ticket says that something has changed: is there one now?  Whoever
+ * waits for the place is let in, unless it would refuse this very batch.
+ */
+static int
+is_there(struct hmq_writer *w, struct hmq_out *o, uint32_t n)
+{
+	if (!hmq_out_is_gone(w, o))
+		return 1;
+	if (n > o->depth && (o->policy == HMQ_BLOCK || o->policy == HMQ_FAIL))
+		return 0;
+	return hmq_out_let_in(o, w->slots);
+}
+
 /* How many of n the reader takes, 0 when it is gone; -EAGAIN, -ENOBUFS by its policy. */
 static int
 admit_one(struct hmq_writer *w, struct hmq_out *o, uint32_t n)
 {
 	o->accept = 0;
-	/* relaxed: only a look whether hmq_out_is_gone, which has A6, is worth its while */
-	if (o->fate != HMQ_FATE_OPEN ||
-	    (hmq_load_relaxed_u32(&o->row->closed) != 0 && hmq_out_is_gone(w, o)))
+	/* relaxed: only a look whether is_there, which has A6, is worth its while */
+	if ((o->fate != HMQ_FATE_OPEN || hmq_load_relaxed_u32(&o->row->ticket) != o->ticket) &&
+	    !is_there(w, o, n))
 		return 0;
 	o->accept = n;
 	if (n <= o->depth - (uint32_t)(o->tail - o->head))

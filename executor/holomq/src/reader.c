@@ -48,6 +48,33 @@ show(struct hmq_reader *r, uint32_t slot, struct hmq_rx *rx)
 	return rx->bytes <= r->capacity ? 0 : -EBADMSG;
 }
 
+/* Go on from what the row says: it is this reader's own from here on. */
+static void
+adopt_row(struct hmq_reader *r)
+{
+	/* relaxed: an earlier handle of this reader stored it, or the writer before R10 */
+	r->head = hmq_load_relaxed_u64(&r->row->head);
+	r->free_tail = hmq_load_relaxed_u64(&r->row->free_tail);
+	r->claimed = hmq_load_relaxed_u64(&r->row->claimed);
+	r->max_queued = hmq_load_relaxed_u32(&r->row->max_queued_seen);
+	r->tail = r->head;
+}
+
+/* A stopped reader: was it only waiting to be let in, and has been? */
+static int
+was_let_in(struct hmq_reader *r)
+{
+	if (r->stop != HMQ_STOP_OUTSIDE)
+		return 0;
+	/* A10: the former reader's account is settled, the row starts anew; pairs with R10 in
+	 * hmq_out_let_in */
+	if (hmq_load_acquire_u32(&r->row->accepted) != r->ticket)
+		return 0;
+	r->stop = 0;
+	adopt_row(r);
+	return 1;
+}
+
 /* drop_oldest: what is shown is ours first. */
 static int32_t
 peek_claimed(struct hmq_reader *r, uint32_t skip, struct hmq_rx *rx, uint32_t n)
@@ -70,13 +97,14 @@ peek_claimed(struct hmq_reader *r, uint32_t skip, struct hmq_rx *rx, uint32_t n)
 int32_t
 hmq_peek(struct hmq_reader *r, uint32_t skip, struct hmq_rx *rx, uint32_t n)
 {
-	uint64_t at = r->head + skip;
-	uint64_t there = r->tail - r->head;
+	uint64_t at, there;
 
-	if (r->stop)
+	if (r->stop && !was_let_in(r))
 		return r->stop < 0 ? r->stop : 0;
 	if (r->mine)
 		return peek_claimed(r, skip, rx, n);
+	at = r->head + skip;
+	there = r->tail - r->head;
 	if (there < (uint64_t)skip + n) {
 		if (look(r))
 			return -EBADMSG;
@@ -129,6 +157,8 @@ give_back(struct hmq_reader *r, const struct hmq_rx *rx, uint32_t n)
 void
 hmq_advance(struct hmq_reader *r, uint32_t n)
 {
+	if (n == 0) /* one outside must not touch the row */
+		return;
 	move_head(r, n);
 	hmq_wake_if_any(&r->peer);
 }
@@ -136,6 +166,8 @@ hmq_advance(struct hmq_reader *r, uint32_t n)
 void
 hmq_release(struct hmq_reader *r, const struct hmq_rx *rx, uint32_t n)
 {
+	if (n == 0) /* one outside must not touch the row */
+		return;
 	give_back(r, rx, n);
 	hmq_wake_if_any(&r->peer);
 }
@@ -143,6 +175,8 @@ hmq_release(struct hmq_reader *r, const struct hmq_rx *rx, uint32_t n)
 void
 hmq_take(struct hmq_reader *r, const struct hmq_rx *rx, uint32_t n)
 {
+	if (n == 0) /* one outside must not touch the row */
+		return;
 	give_back(r, rx, n);
 	move_head(r, n);
 	hmq_wake_if_any(&r->peer);
@@ -151,7 +185,7 @@ hmq_take(struct hmq_reader *r, const struct hmq_rx *rx, uint32_t n)
 uint32_t
 hmq_queued(struct hmq_reader *r)
 {
-	if (r->stop)
+	if (r->stop && !was_let_in(r))
 		return 0;
 	if (r->mine)
 		return hmq_reader_unclaimed(r) + r->n_mine;
@@ -163,8 +197,10 @@ hmq_reader_peer(struct hmq_reader *r)
 {
 	uint32_t state = HMQ_OPEN;
 
-	if (r->stop)
-		return r->stop < 0 ? HMQ_BROKEN : HMQ_ENDED;
+	if (r->stop < 0)
+		return HMQ_BROKEN;
+	if (r->stop == HMQ_STOP_ENDED)
+		return HMQ_ENDED;
 	/* Death is looked at first: a writer that ended and then died has ended. */
 	if (r->peer.life && hmq_life_is_dead(r->peer.life))
 		state = HMQ_LOST;
@@ -179,27 +215,27 @@ hmq_reader_state(struct hmq_reader *r)
 {
 	uint32_t state = hmq_reader_peer(r);
 
-	if (r->stop)
+	if (state == HMQ_BROKEN || r->stop == HMQ_STOP_ENDED)
 		return state;
 	/* The cursor is read after the reason to stop: A8 or A5 made its last value visible. */
 	if (hmq_queued(r) > 0)
 		return HMQ_OPEN;
-	return r->stop ? HMQ_BROKEN : state;
+	return r->stop < 0 ? HMQ_BROKEN : state;
 }
 
 void
 hmq_reader_end(struct hmq_reader *r)
 {
-	if (r->stop > 0)
+	if (r->stop == HMQ_STOP_ENDED)
 		return;
 	if (r->stop == 0 && r->mine)
 		/* relaxed: ordered by R6 */
 		hmq_store_relaxed_u64(&r->row->returned, r->n_mine);
-	r->stop = 1;
+	r->stop = HMQ_STOP_ENDED;
 	r->tail = r->head;
 	r->n_mine = 0;
 	/* R6: the cursor is final, nothing is read any more; pairs with A6 in hmq_out_is_gone */
-	hmq_store_release_u32(&r->row->closed, 1);
+	hmq_store_release_u32(&r->row->ticket, r->ticket | HMQ_TICKET_CLOSED);
 	hmq_wake_if_any(&r->peer);
 }
 
@@ -235,24 +271,18 @@ bind_reader(struct hmq_reader *r, const struct hmq_segment *seg, const struct hm
 	r->depth = place->depth;
 	r->mask = place->cells - 1;
 	r->free_mask = lay->free_cells - 1;
-	/* relaxed: what an earlier handle of this reader stored */
-	r->head = hmq_load_relaxed_u64(&r->row->head);
-	r->free_tail = hmq_load_relaxed_u64(&r->row->free_tail);
-	r->max_queued = hmq_load_relaxed_u32(&r->row->max_queued_seen);
-	r->tail = r->head;
-	if (place->policy != HMQ_DROP_OLDEST)
-		return look(r);
-	r->claimed = hmq_load_relaxed_u64(&r->row->claimed);
-	r->mine = hmq_alloc(place->cells * sizeof(r->mine[0]));
-	if (!r->mine)
-		return -ENOMEM;
-	hmq_queued(r);
-	return r->stop;
+	r->stop = HMQ_STOP_OUTSIDE;
+	if (place->policy == HMQ_DROP_OLDEST) {
+		r->mine = hmq_alloc(place->cells * sizeof(r->mine[0]));
+		return r->mine ? 0 : -ENOMEM;
+	}
+	return 0;
 }
 
-int
-hmq_reader_open(struct hmq_reader **out, const struct hmq_segment *seg, uint32_t index,
-		const struct hmq_peer *peer, struct hmq_error *err)
+/* A handle that is outside; the two ways in follow. */
+static int
+open_outside(struct hmq_reader **out, const struct hmq_segment *seg, uint32_t index,
+	     const struct hmq_peer *peer, struct hmq_error *err)
 {
 	struct hmq_layout lay;
 	struct hmq_reader *r;
@@ -264,24 +294,73 @@ hmq_reader_open(struct hmq_reader **out, const struct hmq_segment *seg, uint32_t
 	if (index >= lay.n_readers)
 		return hmq_fail(err, EINVAL, "reader %u: this channel has %u", index,
 				lay.n_readers);
+	rc = hmq_layout_check_epoch(&lay, peer->epoch, err);
+	if (rc)
+		return rc;
 	if ((seg->flags & HMQ_SEG_SHARED) && peer->life) {
 		rc = protect_pool(seg, &lay);
 		if (rc)
 			return hmq_fail(err, -rc, "the pool cannot be made read-only");
 	}
 	r = hmq_alloc(sizeof(*r));
-	if (!r)
-		return hmq_fail(err, ENOMEM, "no memory for a reader");
-	r->peer = *peer;
-	rc = bind_reader(r, seg, &lay, index);
-	if (rc) {
+	if (!r || bind_reader(r, seg, &lay, index)) {
 		hmq_reader_free(r);
-		return rc == -ENOMEM
-			       ? hmq_fail(err, ENOMEM, "no memory for a reader's claims")
-			       : hmq_fail(err, EBADMSG,
-					  "reader %u: the writer's cursor makes no sense", index);
+		return hmq_fail(err, ENOMEM, "no memory for a reader");
 	}
+	r->peer = *peer;
 	*out = r;
+	return 0;
+}
+
+int
+hmq_reader_open(struct hmq_reader **out, const struct hmq_segment *seg, uint32_t index,
+		const struct hmq_peer *peer, struct hmq_error *err)
+{
+	int rc = open_outside(out, seg, index, peer, err);
+	struct hmq_reader *r = *out;
+
+	if (rc)
+		return rc;
+	/* relaxed: this reader's own word, or an earlier handle's */
+	r->ticket = hmq_load_relaxed_u32(&r->row->ticket) & ~(uint32_t)HMQ_TICKET_CLOSED;
+	hmq_queued(r);
+	if (r->stop < 0) {
+		hmq_reader_free(r);
+		*out = NULL;
+		return hmq_fail(err, EBADMSG, "reader %u: the writer's cursor makes no sense",
+				index);
+	}
+	return 0;
+}
+
+/* Which number comes next, and did the one that was let in last close? */
+static uint32_t
+next_ticket(const struct hmq_row *row)
+{
+	/* relaxed: whoever wrote it is gone, as the caller knows */
+	uint32_t last = hmq_load_relaxed_u32(&row->ticket);
+	uint32_t number = last & ~(uint32_t)(HMQ_TICKET_CLOSED | HMQ_TICKET_FORMER);
+	uint32_t former = last & HMQ_TICKET_FORMER;
+
+	/* Its own end counts only if it had been let in; else that of the one before still does. */
+	if (hmq_load_relaxed_u32(&row->accepted) == (last & ~(uint32_t)HMQ_TICKET_CLOSED))
+		former = last & HMQ_TICKET_CLOSED ? HMQ_TICKET_FORMER : 0;
+	return (number + HMQ_TICKET_STEP) | former;
+}
+
+int
+hmq_reader_rejoin(struct hmq_reader **out, const struct hmq_segment *seg, uint32_t index,
+		  const struct hmq_peer *peer, struct hmq_error *err)
+{
+	int rc = open_outside(out, seg, index, peer, err);
+	struct hmq_reader *r = *out;
+
+	if (rc)
+		return rc;
+	r->ticket = next_ticket(r->row);
+	/* R6: what the former reader did is over; pairs with A6 in hmq_out_is_gone */
+	hmq_store_release_u32(&r->row->ticket, r->ticket);
+	hmq_wake_if_any(&r->peer);
 	return 0;
 }
 

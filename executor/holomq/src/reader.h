@@ -13,6 +13,11 @@
 #include "atomic.h"
 #include "layout.h"
 
+enum hmq_stop {
+	HMQ_STOP_ENDED = 1,   /* this reader has */
+	HMQ_STOP_OUTSIDE = 2, /* the writer has not let it in yet */
+};
+
 struct hmq_reader {
 	struct hmq_row *row;
 	uint8_t *held;
@@ -28,7 +33,8 @@ struct hmq_reader {
 	uint32_t mask;
 	uint32_t free_mask;
 	uint32_t max_queued;
-	int32_t stop; /* 0; -EBADMSG: the writer wrote nonsense; 1: this reader has ended */
+	int32_t stop; /* 0, -EBADMSG: the writer wrote nonsense, or enum hmq_stop */
+	uint32_t ticket;
 	/* drop_oldest only: a ring of mask + 1 slots that were claimed and not taken yet. */
 	uint32_t *mine; /* NULL: another policy */
 	uint32_t mine_head;

@@ -19,6 +19,7 @@ count_open(const struct hmq_row *row, const struct hmq_row_place *place, uint64_
 	/* relaxed throughout: see above */
 	uint64_t queued = tail - head;
 	uint64_t dropped = 0, returned = 0;
+	uint32_t ticket = hmq_load_relaxed_u32(&row->ticket);
 
 	/* head was read first, so a running reader can only make this too large. */
 	if (queued > place->depth)
@@ -34,11 +35,18 @@ count_open(const struct hmq_row *row, const struct hmq_row_place *place, uint64_
 			returned = 0;
 	}
 	out->lost += dropped;
-	out->received -= queued + dropped + returned;
-	if (hmq_load_relaxed_u32(&row->closed) != 0)
-		out->left += queued + returned;
-	else
+	out->received -= queued + dropped;
+	if (hmq_load_relaxed_u32(&row->accepted) == ticket) {
 		out->queued = (uint32_t)queued;
+		return;
+	}
+	/* Closed, or replaced by one that was not let in yet. */
+	if (ticket & (HMQ_TICKET_CLOSED | HMQ_TICKET_FORMER)) {
+		out->received -= returned;
+		out->left += queued + returned;
+	} else {
+		out->abandoned += queued;
+	}
 }
 
 static void
@@ -80,4 +88,15 @@ hmq_chan_stat(const struct hmq_segment *seg, uint32_t reader, struct hmq_edge_st
 	read_row(hmq_at(seg, lay.reader[reader].row_at), &lay.reader[reader], out);
 	out->slots = lay.slots;
 	return 0;
+}
+
+int
+hmq_chan_epoch(const struct hmq_segment *seg, uint32_t *out)
+{
+	struct hmq_layout lay;
+	int rc = hmq_layout_of_segment(&lay, seg, NULL);
+
+	if (!rc)
+		*out = lay.epoch;
+	return rc;
 }

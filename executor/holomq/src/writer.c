@@ -27,6 +27,14 @@ note_queued(struct hmq_out *o, uint32_t queued)
 	}
 }
 
+static void
+zero_row(struct hmq_out *o, uint32_t slots)
+{
+	for (uint32_t slot = 0; slot < slots; slot++)
+		/* relaxed: the reader is gone, nobody else looks at its row */
+		hmq_store_relaxed_u8(&o->held[slot], 0);
+}
+
 /* What it claimed and did not take: it says so when it closes. */
 static uint64_t
 returned_by(const struct hmq_out *o, enum hmq_fate fate)
@@ -62,9 +70,7 @@ settle(struct hmq_writer *w, struct hmq_out *o, enum hmq_fate fate)
 	hmq_store_relaxed_u64(&o->row->left, o->left);
 	hmq_store_relaxed_u64(&o->row->abandoned, o->abandoned);
 	hmq_store_relaxed_u64(&o->row->skipped, o->skipped);
-	for (uint32_t slot = 0; slot < w->slots; slot++)
-		/* relaxed: the reader is gone, nobody else looks at its row */
-		hmq_store_relaxed_u8(&o->held[slot], 0);
+	zero_row(o, w->slots);
 	hmq_pool_scan(w);
 }
 
@@ -74,21 +80,55 @@ hmq_out_break(struct hmq_writer *w, struct hmq_out *o)
 	settle(w, o, HMQ_FATE_BROKEN);
 }
 
+static int
+is_dead(const struct hmq_out *o)
+{
+	return o->peer.life && hmq_life_is_dead(o->peer.life);
+}
+
 int
 hmq_out_is_gone(struct hmq_writer *w, struct hmq_out *o)
 {
+	uint32_t ticket;
+
 	if (o->fate != HMQ_FATE_OPEN)
 		return 1;
-	/* A6: the reader's cursor is final; pairs with R6 in hmq_reader_end */
-	if (hmq_load_acquire_u32(&o->row->closed) != 0) {
+	/* A6: the cursor of the reader that was let in is final; pairs with R6 in hmq_reader_end
+	 * and in hmq_reader_rejoin, whose caller saw the former one end or die */
+	ticket = hmq_load_acquire_u32(&o->row->ticket);
+	if (ticket == (o->ticket | HMQ_TICKET_CLOSED))
 		settle(w, o, HMQ_FATE_CLOSED);
-		return 1;
-	}
-	if (o->peer.life && hmq_life_is_dead(o->peer.life)) {
+	else if (ticket != o->ticket)
+		settle(w, o, ticket & HMQ_TICKET_FORMER ? HMQ_FATE_CLOSED : HMQ_FATE_DEAD);
+	else if (is_dead(o))
 		settle(w, o, HMQ_FATE_DEAD);
-		return 1;
-	}
-	return 0;
+	return o->fate != HMQ_FATE_OPEN;
+}
+
+int
+hmq_out_let_in(struct hmq_out *o, uint32_t slots)
+{
+	/* A6: as above, and what the former reader wrote comes before what is written here */
+	uint32_t ticket = hmq_load_acquire_u32(&o->row->ticket);
+
+	if (o->fate == HMQ_FATE_OPEN || (ticket & HMQ_TICKET_CLOSED) || ticket == o->ticket)
+		return 0;
+	/* The mark may still be the former one's: the new one has not begun to live. */
+	if (is_dead(o))
+		return 0;
+	zero_row(o, slots);
+	o->head = o->tail;
+	o->ticket = ticket;
+	o->fate = HMQ_FATE_OPEN;
+	/* relaxed: the row is ours, R10 hands it over */
+	o->free_head = hmq_load_relaxed_u64(&o->row->free_tail);
+	hmq_store_relaxed_u64(&o->row->head, o->tail);
+	hmq_store_relaxed_u64(&o->row->claimed, o->tail - o->skipped);
+	hmq_store_relaxed_u64(&o->row->returned, 0);
+	hmq_store_relaxed_u32(&o->row->fate, HMQ_FATE_OPEN);
+	/* R10: the row is ready for its next reader; pairs with A10 in was_let_in */
+	hmq_store_release_u32(&o->row->accepted, ticket);
+	return 1;
 }
 
 int
@@ -115,10 +155,17 @@ hmq_room(struct hmq_writer *w)
 		struct hmq_out *o = &w->out[i];
 		uint32_t room;
 
+		if (o->fate != HMQ_FATE_OPEN)
+			hmq_out_let_in(o, w->slots);
 		if (o->policy != HMQ_BLOCK || o->fate != HMQ_FATE_OPEN || hmq_out_refresh(w, o))
 			continue;
 		room = o->depth - (uint32_t)(o->tail - o->head);
-		if (room < least && (room > 0 || !hmq_out_is_gone(w, o)))
+		if (room == 0 && hmq_out_is_gone(w, o)) {
+			if (!hmq_out_let_in(o, w->slots))
+				continue;
+			room = o->depth;
+		}
+		if (room < least)
 			least = room;
 	}
 	return least;
@@ -130,7 +177,7 @@ hmq_writer_readers(struct hmq_writer *w)
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < w->n_readers; i++)
-		n += !hmq_out_is_gone(w, &w->out[i]);
+		n += !hmq_out_is_gone(w, &w->out[i]) || hmq_out_let_in(&w->out[i], w->slots);
 	return n;
 }
 
@@ -171,13 +218,26 @@ hmq_writer_end(struct hmq_writer *w)
 
 /* ---- open ------------------------------------------------------------------------------- */
 
-static uint32_t
-wake_group_of(const struct hmq_writer *w, uint32_t index)
+/* Readers with one waiter are woken once. */
+static void
+group_wakes(struct hmq_writer *w)
 {
-	for (uint32_t i = 0; i < index; i++)
-		if (w->out[i].peer.waiter == w->out[index].peer.waiter)
-			return i;
-	return index;
+	for (uint32_t i = 0; i < w->n_readers; i++) {
+		uint32_t first = 0;
+
+		while (w->out[first].peer.waiter != w->out[i].peer.waiter)
+			first++;
+		w->out[i].wake_group = first;
+	}
+}
+
+void
+hmq_writer_set_peer(struct hmq_writer *w, uint32_t reader, const struct hmq_peer *peer)
+{
+	if (reader >= w->n_readers)
+		return;
+	w->out[reader].peer = *peer;
+	group_wakes(w);
 }
 
 static int
@@ -201,6 +261,7 @@ open_reader_row(struct hmq_writer *w, const struct hmq_segment *seg, const struc
 	o->abandoned = hmq_load_relaxed_u64(&o->row->abandoned);
 	o->skipped = hmq_load_relaxed_u64(&o->row->skipped);
 	o->fate = hmq_load_relaxed_u32(&o->row->fate);
+	o->ticket = hmq_load_relaxed_u32(&o->row->accepted);
 	o->max_queued = hmq_load_relaxed_u32(&o->row->max_queued);
 	/* A2, A3: as in hmq_out_refresh and hmq_pool_collect; hints so far are covered by the
 	 * rows, which the caller reads next */
@@ -269,12 +330,17 @@ hmq_writer_open(struct hmq_writer **out, const struct hmq_segment *seg,
 	w->is_eager = lay.stride >= EAGER_STRIDE;
 	w->shared = hmq_shared_writer_of(seg);
 	for (uint32_t i = 0; i < lay.n_readers; i++) {
+		rc = hmq_layout_check_epoch(&lay, peers[i].epoch, err);
+		if (rc) {
+			hmq_writer_free(w);
+			return rc;
+		}
 		if (open_reader_row(w, seg, &lay, i, &peers[i])) {
 			hmq_writer_free(w);
 			return hmq_fail(err, EBADMSG, "reader %u: its cursor makes no sense", i);
 		}
-		w->out[i].wake_group = wake_group_of(w, i);
 	}
+	group_wakes(w);
 	fill_pool(w);
 	/* relaxed: one writer; the pid is advice to a reader in the same process */
 	w->seq = hmq_load_relaxed_u64(&w->shared->seq);

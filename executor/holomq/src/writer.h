@@ -37,7 +37,7 @@ struct hmq_out { /* one reader, seen from the writer */
 	uint32_t accept;     /* of the batch being published */
 	uint32_t wake_group; /* first reader with the same waiter: one wake serves all */
 	uint32_t max_queued;
-	uint32_t reserved;
+	uint32_t ticket; /* of the reader that was let in last */
 	struct hmq_peer peer;
 };
 
@@ -92,7 +92,9 @@ int hmq_out_refresh(struct hmq_writer *w, struct hmq_out *o);
 int hmq_out_claim(struct hmq_writer *w, struct hmq_out *o, uint32_t n);
 /* writer.c: it wrote nonsense: settle its account. */
 void hmq_out_break(struct hmq_writer *w, struct hmq_out *o);
-/* writer.c: is it closed or dead?  Then settle its account and take its slots back. */
+/* writer.c: is it closed, dead or replaced?  Then settle its account and take its slots back. */
 int hmq_out_is_gone(struct hmq_writer *w, struct hmq_out *o);
+/* writer.c: one that was found gone: does another reader ask for its place?  Let it in; 1 if so. */
+int hmq_out_let_in(struct hmq_out *o, uint32_t slots);
 
 #endif /* HMQ_WRITER_H */

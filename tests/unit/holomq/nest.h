@@ -44,13 +44,16 @@ nest_close(struct nest *n)
 	hmq_segment_close(&n->seg);
 }
 
-/* fork, never -1: a negative pid in kill() means everybody. */
+/* fork, never -1: a negative pid in kill() means everybody.  A child does not outlive a failed
+ * parent for long. */
 static inline pid_t
 nest_fork(void)
 {
 	pid_t pid = fork();
 
 	assert_true(pid >= 0);
+	if (pid == 0)
+		alarm(60);
 	return pid;
 }
 

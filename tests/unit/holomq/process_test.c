@@ -278,8 +278,7 @@ a_writer_asleep_for_room_finds_a_killed_reader_by_itself(void **state)
 		int64_t until;
 
 		clock_gettime(CLOCK_MONOTONIC, &now);
-		until = hmq_writer_next_look(rig.w,
-					     (int64_t)now.tv_sec * 1000000000 + now.tv_nsec);
+		until = hmq_writer_next_look(rig.w, (int64_t)now.tv_sec * 1000000000 + now.tv_nsec);
 		assert_true(until != INT64_MAX);
 		n_sleeps += hmq_waiter_wait(n.writer, value, until) == -ETIMEDOUT;
 	}

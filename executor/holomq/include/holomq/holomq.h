@@ -156,7 +156,7 @@ struct hmq_peer {
 	 * read-only from hmq_reader_open on. */
 	const struct hmq_waiter *life;
 	int32_t event_fd; /* of an EVENTFD waiter, else -1; borrowed while the handle is open */
-	uint32_t reserved;
+	uint32_t epoch;   /* that the segment must have, else -ESTALE at open; 0: any */
 };
 /* What publish and release do: one fetch_add, and a system call only if it sleeps. */
 HMQ_PUBLIC void hmq_wake(const struct hmq_peer *peer);
@@ -183,7 +183,7 @@ struct hmq_config {
 	struct hmq_dtype dtype; /* dtype, rank, dim: written to every slot's head */
 	uint32_t rank;
 	uint32_t dim[HMQ_MAX_RANK];
-	uint32_t reserved;
+	uint32_t epoch; /* which life of the writer this channel belongs to; the caller's count */
 	const struct hmq_reader_config *reader; /* n_readers of them */
 };
 
@@ -202,6 +202,24 @@ HMQ_PUBLIC int hmq_writer_open(struct hmq_writer **out, const struct hmq_segment
 /* [control] Reader number `index`; peer: the writer. */
 HMQ_PUBLIC int hmq_reader_open(struct hmq_reader **out, const struct hmq_segment *seg,
 			       uint32_t index, const struct hmq_peer *peer, struct hmq_error *err);
+/*
+ * [control] Reader number `index` again, after one that has ended or died: the caller knows that it
+ * has (it was waited for, or its pidfd said so), as often as it likes.  The writer settles the
+ * former one's account, then lets this one in, by itself, when it next asks for room, counts its
+ * readers or publishes; and not while peer.life at its side still shows the dead one
+ * (hmq_life_begin by the new worker ends that).  Until then there is nothing to see here;
+ * afterwards what is published then. The edge's counters go on.
+ *
+ * A restarted writer does not come back to its old channel: it formats a new segment with another
+ * `epoch`.  Its readers take what is queued in the old one, until HMQ_LOST, release it there, and
+ * open the new one at any time before or after.
+ */
+HMQ_PUBLIC int hmq_reader_rejoin(struct hmq_reader **out, const struct hmq_segment *seg,
+				 uint32_t index, const struct hmq_peer *peer,
+				 struct hmq_error *err);
+/* How to reach a reader from now on; by the writer's thread, while that reader is not there. */
+HMQ_PUBLIC void hmq_writer_set_peer(struct hmq_writer *w, uint32_t reader,
+				    const struct hmq_peer *peer);
 /* [control] Frees the handle only; call hmq_writer_end / hmq_reader_end first to tell the peer. */
 HMQ_PUBLIC void hmq_writer_free(struct hmq_writer *w);
 HMQ_PUBLIC void hmq_reader_free(struct hmq_reader *r);
@@ -232,8 +250,8 @@ HMQ_PUBLIC void hmq_writer_end(struct hmq_writer *w);
 /* Readers that are neither closed nor dead (nor found writing nonsense). */
 HMQ_PUBLIC uint32_t hmq_writer_readers(struct hmq_writer *w);
 /* For a writer about to sleep because room or slots are missing: the CLOCK_MONOTONIC time by which
- * it must look again (hmq_room, hmq_loan) lest a reader in another process has died, whom nobody
- * wakes for; INT64_MAX when no open reader lives elsewhere. */
+ * it must look again (hmq_writer_readers, then hmq_room, hmq_loan) lest a reader in another process
+ * has died, whom nobody wakes for; INT64_MAX when no open reader lives elsewhere. */
 HMQ_PUBLIC int64_t hmq_writer_next_look(const struct hmq_writer *w, int64_t now_ns);
 /* 1 when every slot is free or on loan, i.e. nothing is held by any reader; writer thread only. */
 HMQ_PUBLIC int hmq_writer_is_idle(struct hmq_writer *w);
@@ -502,6 +520,8 @@ HMQ_PUBLIC int hmq_cache_find(const struct hmq_cache *c, const struct hmq_descri
 HMQ_PUBLIC int hmq_cache_check(const struct hmq_cache *c, const struct hmq_descriptor *d);
 
 HMQ_ASSERT(sizeof(struct hmq_descriptor) == 128, "frozen");
+HMQ_PUBLIC int hmq_chan_epoch(const struct hmq_segment *seg, uint32_t *out);
+
 HMQ_ASSERT(sizeof(struct hmq_head) == 128, "two cache lines");
 HMQ_ASSERT(offsetof(struct hmq_head, dim) == 64, "second line starts at dim");
 HMQ_ASSERT(sizeof(struct hmq_rx) == 32 && sizeof(struct hmq_tx) == 32, "frozen");
