@@ -39,7 +39,7 @@ hb_skip(const char *fmt, ...)
 	vsnprintf(why_text, sizeof why_text, fmt, ap);
 	va_end(ap);
 	why_state = HB_SKIPPED;
-	return NAN;
+	return (double)NAN;
 }
 
 double
@@ -51,7 +51,7 @@ hb_fail(const char *fmt, ...)
 	vsnprintf(why_text, sizeof why_text, fmt, ap);
 	va_end(ap);
 	why_state = HB_FAILED;
-	return NAN;
+	return (double)NAN;
 }
 
 /* ---- statistics ----------------------------------------------------------------------------- */
