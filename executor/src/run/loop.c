@@ -18,7 +18,6 @@
 enum {
 	SAMPLE_EVERY = 64,          /* passes */
 	POLL_EVERY = 16,            /* passes between looks at descriptors while data flows */
-	SPIN_NS = 50 * 1000,        /* how long an adaptive worker looks before it sleeps */
 	ASK_AGAIN_NS = 1000 * 1000, /* for a source that says neither when nor what for */
 	EVENTS = 16,
 };
@@ -153,7 +152,37 @@ look_at_fds(struct hr_worker *w, int64_t until)
 	return n > 0;
 }
 
+/* How a worker waits, and what it has learnt about the gaps between messages. */
+struct wait {
+	struct hmq_spin spin;
+	int64_t budget; /* ns to look again before it sleeps */
+	int64_t since;  /* when something moved last */
+	bool is_idle;
+	bool slept;
+};
+
 static void
+begin_wait(struct wait *x, const struct hr_plan_worker *p)
+{
+	bool adapts = p->wait == HR_WAIT_ADAPTIVE && !p->shares_cpu && !p->blocks;
+
+	*x = (struct wait){ .is_idle = false };
+	hmq_spin_init(&x->spin, adapts ? hmq_spin_cost() : 0);
+	x->budget = hmq_spin_budget(&x->spin);
+}
+
+static void
+has_moved(struct wait *x, int64_t now)
+{
+	if (x->is_idle) {
+		hmq_spin_learn(&x->spin, now - x->since, x->slept);
+		x->budget = hmq_spin_budget(&x->spin);
+		x->is_idle = x->slept = false;
+	}
+}
+
+/* True if something had come before it could sleep. */
+static bool
 sleep_until_woken(struct hr_worker *w)
 {
 	uint32_t value = hmq_waiter_prepare(w->waiter);
@@ -161,16 +190,16 @@ sleep_until_woken(struct hr_worker *w)
 
 	if (pass(w, now)) {
 		hmq_waiter_cancel(w->waiter);
-		return;
+		return true;
 	}
 	if (w->n_live == 0 || hr_load32_relaxed(&w->run_page->stop) != w->stop) {
 		hmq_waiter_cancel(w->waiter);
-		return;
+		return false;
 	}
 	until = deadline(w, now);
 	if (until <= now) {
 		hmq_waiter_cancel(w->waiter);
-		return;
+		return false;
 	}
 	hr_add_single(&w->page->sleeps, 1);
 	if (w->epoll_fd >= 0) {
@@ -182,46 +211,51 @@ sleep_until_woken(struct hr_worker *w)
 		hr_guard_enter(w, 0);
 	}
 	account(w, now_ns());
+	return false;
 }
 
-/* Nothing moved.  Spinning workers never sleep; adaptive ones after a while. */
-static void
-idle(struct hr_worker *w, int64_t now, int64_t idle_since)
+/* Nothing moved.  Spinning workers never sleep; adaptive ones after a while.  True if something
+ * moved after all. */
+static bool
+idle(struct hr_worker *w, struct wait *x, int64_t now)
 {
 	const struct hr_plan_worker *p = w->plan;
 
+	x->is_idle = true;
 	if (w->epoll_fd >= 0 && look_at_fds(w, 0))
-		return;
-	if (p->wait == HR_WAIT_SPIN && !p->blocks) {
+		return false;
+	if ((p->wait == HR_WAIT_SPIN && !p->blocks) || now - x->since < x->budget) {
 		hr_cpu_relax();
-		return;
+		return false;
 	}
-	if (p->wait == HR_WAIT_ADAPTIVE && !p->shares_cpu && !p->blocks &&
-	    now - idle_since < SPIN_NS) {
-		hr_cpu_relax();
-		return;
-	}
-	sleep_until_woken(w);
+	x->slept = true;
+	return sleep_until_woken(w);
 }
 
 void
 hr_worker_loop(struct hr_worker *w)
 {
-	int64_t now = now_ns(), idle_since = now;
+	struct wait x;
+	int64_t now;
 
+	begin_wait(&x, w->plan);
+	now = x.since = now_ns();
 	w->sampled_ns = now;
 	hr_store_relaxed(&w->page->start_ns, (uint64_t)now);
 	w->guarded = w->host->guard_enter && !w->plan->blocks;
 	hr_guard_enter(w, 0);
 	while (w->n_live) {
-		if (pass(w, now)) {
-			if (w->epoll_fd >= 0 && w->pass % POLL_EVERY == 0)
-				look_at_fds(w, 0);
-			now = idle_since = now_ns();
-			continue;
-		}
-		idle(w, now, idle_since);
+		bool moved = pass(w, now);
+
+		if (moved && w->epoll_fd >= 0 && w->pass % POLL_EVERY == 0)
+			look_at_fds(w, 0);
+		if (!moved)
+			moved = idle(w, &x, now);
+		if (moved)
+			has_moved(&x, now);
 		now = now_ns();
+		if (moved)
+			x.since = now;
 	}
 	hr_guard_leave(w);
 	w->guarded = false;

@@ -141,6 +141,22 @@ HMQ_PUBLIC void hmq_waiter_cancel(struct hmq_waiter *w);
 HMQ_PUBLIC int hmq_waiter_wait(struct hmq_waiter *w, uint32_t value, int64_t deadline_ns);
 
 /*
+ * How long to look again and again before sleeping (wait: adaptive).  Learns from the gaps between
+ * messages; 0 when a gap is longer than what spinning saves, and always with a cost of 0: when
+ * another spinner shares the CPU.  In the caller's memory, one thread.  Frozen.
+ */
+struct hmq_spin {
+	int64_t cost_ns; /* what going to sleep and being woken takes */
+	int64_t mean_ns; /* of the gaps, moving */
+};
+/* [control] Measures that cost on this thread, which sleeps for a fraction of a millisecond. */
+HMQ_PUBLIC int64_t hmq_spin_cost(void);
+HMQ_PUBLIC void hmq_spin_init(struct hmq_spin *s, int64_t cost_ns);
+/* A message came after nothing had been there for gap_ns; slept: the thread slept meanwhile. */
+HMQ_PUBLIC void hmq_spin_learn(struct hmq_spin *s, int64_t gap_ns, int slept);
+HMQ_PUBLIC int64_t hmq_spin_budget(const struct hmq_spin *s);
+
+/*
  * Life.  A worker holds the robust mutex of its record from start to end; when
  * its thread dies, by whatever means, the kernel marks it.  Stopped (SIGSTOP)
  * is not dead.
