@@ -19,8 +19,10 @@ ARENA = ("executor/src/base/arena.c", "executor/holomq/src/segment.c")
 # pattern, where, except, text, sees comments
 RULES = [
     (r"\b(v?f?printf|v?dprintf|puts|fputs|putchar|fputc|putc|perror)\s*\(", CODE,
-     ("executor/src/cli/", "executor/src/base/arena.c"), "libraries do not print", False),
-    (r"\b(secure_)?getenv\s*\(", CODE, ("executor/src/cli/",),
+     ("executor/src/cli/", "executor/holomq/tool/", "executor/src/base/arena.c"),
+     "libraries do not print", False),
+    (r"\b(secure_)?getenv\s*\(", CODE,
+     ("executor/src/cli/", "executor/holomq/tool/"),
      "only the command line reads the environment", False),
     (r"(?<![\w>.])(malloc|calloc|realloc|reallocarray|free|strdup|strndup|asprintf|vasprintf|"
      r"aligned_alloc|posix_memalign)\s*\(", CODE, ARENA, "memory comes from the arena", False),

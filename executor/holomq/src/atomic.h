@@ -107,6 +107,12 @@ hmq_cas_acquire_u64(uint64_t *p, uint64_t *expected, uint64_t to)
 }
 
 static inline int
+hmq_cas_acquire_u32(uint32_t *p, uint32_t *expected, uint32_t to)
+{
+	return __atomic_compare_exchange_n(p, expected, to, 0, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE);
+}
+
+static inline int
 hmq_cas_release_u64(uint64_t *p, uint64_t *expected, uint64_t to)
 {
 	return __atomic_compare_exchange_n(p, expected, to, 0, __ATOMIC_RELEASE, __ATOMIC_RELAXED);

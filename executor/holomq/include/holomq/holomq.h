@@ -410,7 +410,7 @@ struct hmq_endpoint;
  * replaced.  -ETIMEDOUT: something else has kept the folder locked for two seconds. */
 HMQ_PUBLIC int hmq_endpoint_export(struct hmq_endpoint **out, const struct hmq_export *cfg,
 				   struct hmq_error *err);
-/* [control] Waits for an exporter until CLOCK_MONOTONIC deadline_ns (0: looks once).  -ETIMEDOUT
+/* [control] Waits for an exporter and its answer until CLOCK_MONOTONIC deadline_ns.  -ETIMEDOUT:
  * nobody came, -EPROTO the contracts differ, -EUSERS no seat is free, -EACCES another user.
  * When this returns 0 the writer knows this reader: the next message it publishes arrives. */
 HMQ_PUBLIC int hmq_endpoint_import(struct hmq_endpoint **out, const struct hmq_import *cfg,
@@ -484,56 +484,61 @@ HMQ_PUBLIC int hmq_catalog_write(const char *path, const struct hmq_export *list
 
 /* ---- descriptors: payloads that lie elsewhere ------------------------------ */
 
+/* What a descriptor describes. */
 enum {
-	HMQ_BUFFER_MEMFD = 1,    /* a sealed memfd; its descriptor came by another way */
-	HMQ_BUFFER_CUDA_IPC = 2, /* handle: a cudaIpcMemHandle_t; not opened by this library */
+	HMQ_DESCRIBES_BUFFER = 1,   /* a place of a struct hmq_buffer */
+	HMQ_DESCRIBES_CUDA_IPC = 2, /* handle: a cudaIpcMemHandle_t; not opened by this library */
 };
 
-/* The payload of a message that describes a buffer instead of holding it.  Frozen. */
+/* The payload of a message that describes bytes instead of holding them.  Frozen. */
 struct hmq_descriptor {
 	uint32_t kind;
-	uint32_t
-		generation; /* of the place: rises each time it is written anew; 0: never written */
-	uint64_t buffer;    /* number of the buffer, unique among one writer's */
-	uint64_t offset;    /* of the place in the buffer */
-	uint64_t bytes;     /* in use */
-	uint64_t owner;     /* random, tells one writer's life from the next */
+	uint32_t reserved0;
+	uint64_t buffer;     /* a random number: which one */
+	uint64_t generation; /* of the place: rises each time it is written anew */
+	uint64_t offset;     /* of the place in the buffer */
+	uint64_t bytes;      /* in use */
 	uint8_t handle[64];
 	uint8_t reserved[24];
 };
 
+enum {
+	HMQ_BUFFER_HUGE = 1u << 0, /* huge pages, or the creation is refused */
+};
+
 /*
- * A buffer of the writer's: `places` of equal size in one segment.  The generation of each place
- * lies in the segment, so that a reader that holds an old descriptor finds out.
+ * A buffer of the writer's: places of equal size in a sealed memfd, with the generation of each,
+ * so that a reader with an old descriptor finds out.  Give it a place per slot of the channel and
+ * use place tx.slot: then the slot's life is the place's, and what a reader holds stays as it is.
  */
 struct hmq_buffer;
-/* [control] place_bytes is rounded up to a page. */
+/* [control] place_bytes is rounded up to a page; the memory is really there. */
 HMQ_PUBLIC int hmq_buffer_create(struct hmq_buffer **out, const char *name, uint64_t place_bytes,
-				 uint32_t places, struct hmq_error *err);
+				 uint32_t places, uint32_t flags, struct hmq_error *err);
 HMQ_PUBLIC void hmq_buffer_free(struct hmq_buffer *b);
-/* Begin to write a place: old descriptors of it are void from here on.  NULL: no such place. */
-HMQ_PUBLIC void *hmq_buffer_begin(struct hmq_buffer *b, uint32_t place);
-/* It is written; fill the descriptor to be published.  -EINVAL: no such place, too long, not begun.
- */
-HMQ_PUBLIC int hmq_buffer_finish(struct hmq_buffer *b, uint32_t place, uint64_t bytes,
-				 struct hmq_descriptor *out);
 /* To be handed to readers; borrowed. */
 HMQ_PUBLIC int32_t hmq_buffer_fd(const struct hmq_buffer *b);
+/* Begin to write a place: its old descriptors are void from here on.  NULL: no such place. */
+HMQ_PUBLIC void *hmq_buffer_begin(struct hmq_buffer *b, uint32_t place);
+/* It is written: fill the descriptor to be published.  -EINVAL: no such place, or not begun;
+ * -EMSGSIZE: more bytes than a place has. */
+HMQ_PUBLIC int hmq_buffer_finish(struct hmq_buffer *b, uint32_t place, uint64_t bytes,
+				 struct hmq_descriptor *out);
 
-/* A reader's view of the buffers it has been given: imported once, looked up per message. */
+/* A reader's view of the buffers that it was given: imported once, looked up per message. */
 struct hmq_cache;
+/* [control] */
 HMQ_PUBLIC int hmq_cache_new(struct hmq_cache **out, struct hmq_error *err);
 HMQ_PUBLIC void hmq_cache_free(struct hmq_cache *c);
-/* [control] Map a buffer read-only, once: 0, or 1 when it was there.  fd stays the caller's. */
+/* [control] Map a buffer read-only: 1, or 0 when it was there already; fd stays the caller's.
+ * -ENOSPC: 64 are there. */
 HMQ_PUBLIC int hmq_cache_import(struct hmq_cache *c, int32_t fd, struct hmq_error *err);
 /*
- * Where the bytes are; no system call, whatever their number.  -ENOENT: the buffer was not
- * imported, -ESTALE the place has been written anew, -EBADMSG nonsense, -ENOTSUP another kind.
+ * Where the bytes are: no system call, whatever their number.  -ENOENT: that buffer was not
+ * imported, -ESTALE: the place has been written anew, -EBADMSG: nonsense, -ENOTSUP: another kind.
  */
 HMQ_PUBLIC int hmq_cache_find(const struct hmq_cache *c, const struct hmq_descriptor *d,
 			      const void **data);
-/* After reading: 0 when the bytes were those described all the time, else -ESTALE. */
-HMQ_PUBLIC int hmq_cache_check(const struct hmq_cache *c, const struct hmq_descriptor *d);
 
 HMQ_ASSERT(sizeof(struct hmq_descriptor) == 128, "frozen");
 HMQ_PUBLIC int hmq_chan_epoch(const struct hmq_segment *seg, uint32_t *out);
