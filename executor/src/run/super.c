@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "run/serve.h"
 #include "run/super.h"
 
 enum {
@@ -184,12 +185,13 @@ read_signals(struct hr_super *s)
 static void
 look(struct hr_super *s, int timeout_ms)
 {
-	struct pollfd p[2 + HMQ_MAX_READERS];
-	uint32_t n = 2;
+	struct pollfd p[3 + HMQ_MAX_READERS];
+	uint32_t n = 3;
 	eventfd_t rung;
 
 	p[0] = (struct pollfd){ .fd = s->signal_fd, .events = POLLIN };
 	p[1] = (struct pollfd){ .fd = s->wiring.bell, .events = POLLIN };
+	p[2] = (struct pollfd){ .fd = s->serve ? hr_serve_fd(s->serve) : -1, .events = POLLIN };
 	for (uint32_t i = 0; i < s->n_children && n < sizeof p / sizeof p[0]; i++)
 		if (!s->child[i].dead && s->child[i].pid)
 			p[n++] = (struct pollfd){ .fd = s->child[i].pidfd, .events = POLLIN };
@@ -197,6 +199,8 @@ look(struct hr_super *s, int timeout_ms)
 		return;
 	if (p[1].revents & POLLIN)
 		eventfd_read(s->wiring.bell, &rung);
+	if (p[2].revents & POLLIN)
+		hr_serve_accept(s->serve);
 	s->now = now_ns();
 	read_signals(s);
 	if (hr_spawn_reap(s))
@@ -460,10 +464,13 @@ run_wired(struct hr_super *s, struct hr_error *err)
 		return -1;
 	}
 	hr_thread_keep_house(s->plan);
+	s->serve = hr_serve_open(s);
 	if (bring_up(s))
 		keep_watch(s);
 	else
 		call_off(s);
+	hr_serve_close(s->serve);
+	s->serve = NULL;
 	end_in_process(s);
 	hr_spawn_close(s);
 	pass_on_logs(s);

@@ -47,6 +47,8 @@ struct hr_old_chan { /* of a writer that was restarted; kept until its readers t
 	struct hr_old_chan *next;
 };
 
+struct hr_serve;
+
 struct hr_super {
 	struct hr_arena *arena;
 	const struct hr_plan *plan;
@@ -59,6 +61,7 @@ struct hr_super {
 	struct hr_host host; /* in-process only */
 	bool host_started;
 	cpu_set_t allowed; /* where the user lets us run */
+	struct hr_serve *serve; /* answers tools; NULL: none */
 	int signal_fd;
 	int bundle_fd;
 	/* the run */
