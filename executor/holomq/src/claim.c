@@ -25,7 +25,7 @@ static int
 see_queue(struct hmq_reader *r, uint64_t *head, uint64_t *queued)
 {
 	/* A1: sees cells, heads and payloads before tail, and the claim that made room for them;
-	 * pairs with R1 in put */
+	 * pairs with R1 in put_to_one and put */
 	uint64_t tail = hmq_load_acquire_u64(&r->row->tail);
 
 	/* relaxed: after A1 it is not older than the claim before tail; the swap decides */

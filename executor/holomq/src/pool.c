@@ -45,6 +45,47 @@ hmq_pool_scan(struct hmq_writer *w)
 		hmq_pool_take_back(w, slot);
 }
 
+/* Look at the hints from..to of one ring. */
+static void
+follow_hints(struct hmq_writer *w, const struct hmq_out *o, uint64_t from, uint64_t to)
+{
+	const uint32_t *const ring = o->free_ring;
+	const uint32_t mask = w->free_mask, slots = w->slots;
+
+	for (; from != to; from++) {
+		/* relaxed: ordered by A3, and checked before use */
+		uint32_t slot = hmq_load_relaxed_u32(&ring[from & mask]);
+
+		if (slot < slots)
+			hmq_pool_take_back(w, slot);
+	}
+}
+
+/* The same with one reader, whose byte is the whole column: the usual case in one loop. */
+static void
+follow_hints_of_one(struct hmq_writer *w, const struct hmq_out *o, uint64_t from, uint64_t to)
+{
+	const uint32_t *const ring = o->free_ring;
+	const uint32_t mask = w->free_mask, slots = w->slots, before = w->n_free;
+	const uint8_t *const held = o->held;
+	uint8_t *const state = w->state;
+	uint32_t *top = w->free + before;
+
+	for (; from != to; from++) {
+		/* relaxed: ordered by A3, and checked before use */
+		uint32_t slot = hmq_load_relaxed_u32(&ring[from & mask]);
+
+		/* A4: as in is_unheld */
+		if (slot >= slots || state[slot] != HMQ_SLOT_OUT ||
+		    hmq_load_acquire_u8(&held[slot]) != 0)
+			continue;
+		state[slot] = HMQ_SLOT_FREE;
+		*top++ = slot;
+	}
+	w->n_free = (uint32_t)(top - w->free);
+	w->n_out -= w->n_free - before;
+}
+
 void
 hmq_pool_collect(struct hmq_writer *w)
 {
@@ -54,20 +95,14 @@ hmq_pool_collect(struct hmq_writer *w)
 		if (o->fate != HMQ_FATE_OPEN)
 			continue;
 		/* A3: sees the hints and the cleared bytes; pairs with R3 in give_back */
-		uint64_t tail = hmq_load_acquire_u64(&o->row->free_tail);
+		uint64_t from = o->free_head, tail = hmq_load_acquire_u64(&o->row->free_tail);
 
-		if (tail - o->free_head > (uint64_t)w->free_mask + 1) {
-			o->free_head = tail;
+		o->free_head = tail;
+		if (tail - from > (uint64_t)w->free_mask + 1)
 			hmq_pool_scan(w);
-			continue;
-		}
-		for (; o->free_head != tail; o->free_head++) {
-			/* relaxed: ordered by A3, and checked before use */
-			uint32_t slot =
-				hmq_load_relaxed_u32(&o->free_ring[o->free_head & w->free_mask]);
-
-			if (slot < w->slots)
-				hmq_pool_take_back(w, slot);
-		}
+		else if (w->n_readers == 1)
+			follow_hints_of_one(w, o, from, tail);
+		else
+			follow_hints(w, o, from, tail);
 	}
 }

@@ -19,25 +19,37 @@ check_gone(struct hmq_writer *w)
 		hmq_out_is_gone(w, &w->out[i]);
 }
 
+/* Too few are free, or slots that came back are better: how many of n there are after a look. */
+static __attribute__((noinline)) uint32_t
+look_for_slots(struct hmq_writer *w, uint32_t n)
+{
+	hmq_pool_collect(w);
+	if (w->n_free < n)
+		check_gone(w);
+	return w->n_free < n ? w->n_free : n;
+}
+
 uint32_t
 hmq_loan(struct hmq_writer *w, struct hmq_tx *tx, uint32_t n)
 {
-	if (w->n_free < n || w->is_eager) {
-		hmq_pool_collect(w);
-		if (w->n_free < n)
-			check_gone(w);
-		if (w->n_free < n)
-			n = w->n_free;
-	}
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t slot = w->free[--w->n_free];
+	if (w->n_free < n || w->is_eager)
+		n = look_for_slots(w, n);
+	/* Locals throughout the loops per message: a store to a byte may alias any field. */
+	const uint32_t *top = w->free + w->n_free;
+	uint8_t *const first = w->first, *const state = w->state;
+	const uint64_t stride = w->stride, capacity = w->capacity;
 
-		w->state[slot] = HMQ_SLOT_LOANED;
-		tx[i].head = hmq_slot_head(w, slot);
-		tx[i].data = hmq_slot_data(w, slot);
-		tx[i].capacity = w->capacity;
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t slot = *--top;
+		uint8_t *data = first + slot * stride;
+
+		state[slot] = HMQ_SLOT_LOANED;
+		tx[i].head = (struct hmq_head *)(void *)(data - sizeof(struct hmq_head));
+		tx[i].data = data;
+		tx[i].capacity = capacity;
 		tx[i].slot = slot;
 	}
+	w->n_free -= n;
 	return n;
 }
 
@@ -56,34 +68,6 @@ hmq_cancel(struct hmq_writer *w, const struct hmq_tx *tx, uint32_t n)
 			hmq_pool_push(w, (uint32_t)tx[i].slot);
 }
 
-static void
-unclaim(struct hmq_writer *w, const struct hmq_tx *tx, uint32_t n)
-{
-	for (uint32_t i = 0; i < n; i++)
-		w->state[tx[i].slot] = HMQ_SLOT_LOANED;
-}
-
-/* Check the batch; marking as we go finds a slot given twice. */
-static int
-claim(struct hmq_writer *w, const struct hmq_tx *tx, uint32_t n)
-{
-	for (uint32_t i = 0; i < n; i++) {
-		int rc = 0;
-
-		if (!is_loaned(w, tx[i].slot))
-			rc = -EINVAL;
-		else if (hmq_slot_head(w, (uint32_t)tx[i].slot)->bytes > w->capacity)
-			rc = -EMSGSIZE;
-		if (rc) {
-			w->culprit = i;
-			unclaim(w, tx, i);
-			return rc;
-		}
-		w->state[tx[i].slot] = HMQ_SLOT_CLAIMED;
-	}
-	return 0;
-}
-
 /*
  * The reader is gone, or its ticket says that something has changed: is there one now?  Whoever
  * waits for the place is let in, unless it would refuse this very batch.
@@ -98,30 +82,39 @@ is_there(struct hmq_writer *w, struct hmq_out *o, uint32_t n)
 	return hmq_out_let_in(o, w->slots);
 }
 
-/* How many of n the reader takes, 0 when it is gone; -EAGAIN, -ENOBUFS by its policy. */
-static int
-admit_one(struct hmq_writer *w, struct hmq_out *o, uint32_t n)
+/* It may be gone or full.  How many of n it takes is left in o->accept. */
+static __attribute__((noinline)) int
+admit_slowly(struct hmq_writer *w, struct hmq_out *o, uint32_t n)
 {
+	uint32_t room;
+
 	o->accept = 0;
-	/* relaxed: only a look whether is_there, which has A6, is worth its while */
+	/* relaxed: as in admit_one */
 	if ((o->fate != HMQ_FATE_OPEN || hmq_load_relaxed_u32(&o->row->ticket) != o->ticket) &&
 	    !is_there(w, o, n))
 		return 0;
-	o->accept = n;
-	if (n <= o->depth - (uint32_t)(o->tail - o->head))
-		return 0;
-	o->accept = 0;
 	if (hmq_out_refresh(w, o))
 		return 0;
-	uint32_t room = o->depth - (uint32_t)(o->tail - o->head);
-
+	room = o->depth - (uint32_t)(o->tail - o->head);
 	if (n > room && hmq_out_is_gone(w, o))
 		return 0;
 	if (n > room && o->policy == HMQ_DROP_OLDEST)
-		room = o->depth; /* put_all drops for it */
+		room = o->depth; /* put_to_all drops for it */
 	else if (n > room && o->policy != HMQ_DROP_NEWEST)
 		return o->policy == HMQ_BLOCK ? -EAGAIN : -ENOBUFS;
 	o->accept = n < room ? n : room;
+	return 0;
+}
+
+/* How many of n the reader takes, 0 when it is gone; -EAGAIN, -ENOBUFS by its policy. */
+static inline int
+admit_one(struct hmq_writer *w, struct hmq_out *o, uint32_t n)
+{
+	/* relaxed: only a look whether is_there, which has A6, is worth its while */
+	if (o->fate != HMQ_FATE_OPEN || hmq_load_relaxed_u32(&o->row->ticket) != o->ticket ||
+	    n > o->depth - (uint32_t)(o->tail - o->head))
+		return admit_slowly(w, o, n);
+	o->accept = n;
 	return 0;
 }
 
@@ -139,19 +132,99 @@ admit(struct hmq_writer *w, uint32_t n)
 	return 0;
 }
 
+/* ---- into the queue of the only reader --------------------------------------------------- */
+
+static __attribute__((noinline)) int32_t
+refuse_rest(struct hmq_writer *w, const struct hmq_out *o, const struct hmq_tx *tx, uint32_t i)
+{
+	int32_t rc = is_loaned(w, tx[i].slot) ? -EMSGSIZE : -EINVAL;
+
+	w->culprit = i;
+	for (uint32_t k = 0; k < i; k++) {
+		w->state[tx[k].slot] = HMQ_SLOT_LOANED;
+		if (o) /* relaxed: the index was not published */
+			hmq_store_relaxed_u8(&o->held[tx[k].slot], 0);
+	}
+	return rc;
+}
+
+/* The usual case, in one loop: all of the batch fits.  Marking as we go finds a slot given twice.
+ */
+static int32_t
+put_to_one(struct hmq_writer *w, struct hmq_out *o, const struct hmq_tx *tx, uint32_t n)
+{
+	uint8_t *const first = w->first, *const state = w->state, *const held = o->held;
+	const uint64_t stride = w->stride, capacity = w->capacity, seq = w->seq, tail = o->tail;
+	const uint32_t slots = w->slots, mask = o->mask;
+	uint32_t *const cell = o->row->cell;
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t slot = tx[i].slot;
+		struct hmq_head *head;
+
+		if (slot >= slots || state[slot] != HMQ_SLOT_LOANED)
+			return refuse_rest(w, o, tx, i);
+		head = (struct hmq_head *)(void *)(first + slot * stride - sizeof(*head));
+		if (head->bytes > capacity)
+			return refuse_rest(w, o, tx, i);
+		head->seq = seq + i;
+		state[slot] = HMQ_SLOT_OUT;
+		/* relaxed: ordered by R1 below; the byte must be there before the index */
+		hmq_store_relaxed_u8(&held[slot], 1);
+		hmq_store_relaxed_u32(&cell[(tail + i) & mask], (uint32_t)slot);
+	}
+	w->seq = seq + n;
+	w->n_out += n;
+	o->tail = tail + n;
+	/* relaxed: kept for a later handle of the same writer and for tools */
+	hmq_store_relaxed_u64(&w->shared->seq, seq + n);
+	/* R1: publishes payload, head, held byte, cell; pairs with A1 in look */
+	hmq_store_release_u64(&o->row->tail, tail + n);
+	hmq_wake_if_any(&o->peer);
+	return (int32_t)n;
+}
+
+/* ---- into any number of queues ----------------------------------------------------------- */
+
+/* Check the batch, number it, keep it from being taken back while older messages are dropped. */
+static int32_t
+claim(struct hmq_writer *w, const struct hmq_tx *tx, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		struct hmq_head *head;
+
+		if (!is_loaned(w, tx[i].slot))
+			return refuse_rest(w, NULL, tx, i);
+		head = hmq_slot_head(w, (uint32_t)tx[i].slot);
+		if (head->bytes > w->capacity)
+			return refuse_rest(w, NULL, tx, i);
+		head->seq = w->seq + i;
+		w->state[tx[i].slot] = HMQ_SLOT_CLAIMED;
+	}
+	w->seq += n;
+	/* relaxed: kept for a later handle of the same writer and for tools */
+	hmq_store_relaxed_u64(&w->shared->seq, w->seq);
+	return 0;
+}
+
 /* Put o->accept messages into one reader's queue; room was made. */
 static void
 put(struct hmq_out *o, const struct hmq_tx *tx)
 {
-	for (uint32_t k = 0; k < o->accept; k++) {
+	uint8_t *const held = o->held;
+	uint32_t *const cell = o->row->cell;
+	const uint64_t tail = o->tail;
+	const uint32_t mask = o->mask, n = o->accept;
+
+	for (uint32_t k = 0; k < n; k++) {
 		uint32_t slot = (uint32_t)tx[k].slot;
 
-		/* relaxed: ordered by R1 below; the byte must be there before the index */
-		hmq_store_relaxed_u8(&o->held[slot], 1);
-		hmq_store_relaxed_u32(&o->row->cell[(o->tail + k) & o->mask], slot);
+		/* relaxed: as in put_to_one */
+		hmq_store_relaxed_u8(&held[slot], 1);
+		hmq_store_relaxed_u32(&cell[(tail + k) & mask], slot);
 	}
-	o->tail += o->accept;
-	/* R1: publishes payload, head, held byte, cell; pairs with A1 in look */
+	o->tail = tail + n;
+	/* R1: as in put_to_one */
 	hmq_store_release_u64(&o->row->tail, o->tail);
 }
 
@@ -168,14 +241,14 @@ count_missed(struct hmq_out *o, uint32_t missed)
 	}
 }
 
-/* Which of a batch some reader has: all but from .. to. */
+/* Which of a batch no reader has: from .. to. */
 struct unread {
 	uint32_t from;
 	uint32_t to;
 };
 
 static struct unread
-put_all(struct hmq_writer *w, const struct hmq_tx *tx, uint32_t n)
+put_to_all(struct hmq_writer *w, const struct hmq_tx *tx, uint32_t n)
 {
 	struct unread none = { 0, n };
 
@@ -218,33 +291,50 @@ wake_readers(const struct hmq_writer *w)
 	}
 }
 
-int32_t
-hmq_publish(struct hmq_writer *w, const struct hmq_tx *tx, uint32_t n)
+/* What was admitted. */
+static __attribute__((noinline)) int32_t
+put_and_mark(struct hmq_writer *w, const struct hmq_tx *tx, uint32_t n)
 {
+	uint8_t *const state = w->state;
 	struct unread none;
-	int rc = claim(w, tx, n);
+	int32_t rc = claim(w, tx, n);
 
 	if (rc)
 		return rc;
-	rc = admit(w, n);
-	if (rc) {
-		unclaim(w, tx, n);
-		return rc;
-	}
+	none = put_to_all(w, tx, n);
 	for (uint32_t i = 0; i < n; i++)
-		hmq_slot_head(w, (uint32_t)tx[i].slot)->seq = w->seq++;
-	/* relaxed: kept for a later handle of the same writer and for tools */
-	hmq_store_relaxed_u64(&w->shared->seq, w->seq);
-	/* Still HMQ_SLOT_CLAIMED: dropping older messages must not take one of these back. */
-	none = put_all(w, tx, n);
-	for (uint32_t i = 0; i < n; i++) {
-		w->state[tx[i].slot] = HMQ_SLOT_OUT;
-		if (i >= none.from && i < none.to)
-			hmq_pool_push(w, (uint32_t)tx[i].slot);
-	}
+		state[tx[i].slot] = HMQ_SLOT_OUT;
+	for (uint32_t i = none.from; i < none.to; i++)
+		hmq_pool_push(w, (uint32_t)tx[i].slot);
 	w->n_out += n - (none.to - none.from);
 	wake_readers(w);
 	return (int32_t)n;
+}
+
+static int32_t
+publish_to_all(struct hmq_writer *w, const struct hmq_tx *tx, uint32_t n)
+{
+	int rc = admit(w, n);
+
+	return rc ? rc : put_and_mark(w, tx, n);
+}
+
+int32_t
+hmq_publish(struct hmq_writer *w, const struct hmq_tx *tx, uint32_t n)
+{
+	struct hmq_out *o = w->out;
+	int rc;
+
+	if (w->n_readers != 1)
+		return publish_to_all(w, tx, n);
+	rc = admit_one(w, o, n);
+	if (rc) {
+		w->culprit = 0;
+		return rc;
+	}
+	if (o->accept == n && n <= o->depth - (uint32_t)(o->tail - o->head))
+		return put_to_one(w, o, tx, n);
+	return put_and_mark(w, tx, n);
 }
 
 uint32_t

@@ -18,7 +18,7 @@
 static int
 look(struct hmq_reader *r)
 {
-	/* A1: sees cells, heads and payloads before tail; pairs with R1 in put */
+	/* A1: sees cells, heads and payloads before tail; pairs with R1 in put_to_one and put */
 	uint64_t tail = hmq_load_acquire_u64(&r->row->tail);
 	uint64_t queued = tail - r->head;
 
@@ -29,23 +29,39 @@ look(struct hmq_reader *r)
 	return 0;
 }
 
+/* What turns a slot's number into a message; in locals, for a store to rx may alias any field. */
+struct pool {
+	const uint8_t *first;
+	uint64_t stride;
+	uint64_t capacity;
+	uint32_t slots;
+};
+
+static inline struct pool
+pool_of(const struct hmq_reader *r)
+{
+	return (struct pool){ r->first, r->stride, r->capacity, r->slots };
+}
+
 /* Fill rx for a slot of which only the number is known; 0 or -EBADMSG. */
 static inline int
-show(struct hmq_reader *r, uint32_t slot, struct hmq_rx *rx)
+show(const struct pool *p, uint32_t slot, struct hmq_rx *rx)
 {
 	const uint8_t *data;
 	const struct hmq_head *head;
+	uint64_t bytes;
 
-	if (slot >= r->slots)
+	if (slot >= p->slots)
 		return -EBADMSG;
-	data = r->first + slot * r->stride;
+	data = p->first + slot * p->stride;
 	head = (const struct hmq_head *)(const void *)(data - sizeof(*head));
+	/* relaxed: ordered by A1; one copy, checked before use */
+	bytes = hmq_load_relaxed_u64(&head->bytes);
 	rx->head = head;
 	rx->data = data;
-	/* relaxed: ordered by A1; one copy, checked before use */
-	rx->bytes = hmq_load_relaxed_u64(&head->bytes);
+	rx->bytes = bytes;
 	rx->slot = slot;
-	return rx->bytes <= r->capacity ? 0 : -EBADMSG;
+	return bytes <= p->capacity ? 0 : -EBADMSG;
 }
 
 /* Go on from what the row says: it is this reader's own from here on. */
@@ -61,7 +77,7 @@ adopt_row(struct hmq_reader *r)
 }
 
 /* A stopped reader: was it only waiting to be let in, and has been? */
-static int
+static __attribute__((noinline)) int
 was_let_in(struct hmq_reader *r)
 {
 	if (r->stop != HMQ_STOP_OUTSIDE)
@@ -76,9 +92,10 @@ was_let_in(struct hmq_reader *r)
 }
 
 /* drop_oldest: what is shown is ours first. */
-static int32_t
+static __attribute__((noinline)) int32_t
 peek_claimed(struct hmq_reader *r, uint32_t skip, struct hmq_rx *rx, uint32_t n)
 {
+	const struct pool pool = pool_of(r);
 	uint64_t want = (uint64_t)skip + n;
 
 	if (want > r->n_mine &&
@@ -89,7 +106,7 @@ peek_claimed(struct hmq_reader *r, uint32_t skip, struct hmq_rx *rx, uint32_t n)
 	if (r->n_mine - skip < n)
 		n = r->n_mine - skip;
 	for (uint32_t i = 0; i < n; i++)
-		if (show(r, r->mine[(r->mine_head + skip + i) & r->mask], &rx[i]))
+		if (show(&pool, r->mine[(r->mine_head + skip + i) & r->mask], &rx[i]))
 			return hmq_reader_break(r);
 	return (int32_t)n;
 }
@@ -114,9 +131,13 @@ hmq_peek(struct hmq_reader *r, uint32_t skip, struct hmq_rx *rx, uint32_t n)
 		if (there - skip < n)
 			n = (uint32_t)(there - skip);
 	}
+	const struct pool pool = pool_of(r);
+	const uint32_t *const cell = r->row->cell;
+	const uint32_t mask = r->mask;
+
 	for (uint32_t i = 0; i < n; i++)
 		/* relaxed: ordered by A1; one copy, checked before use */
-		if (show(r, hmq_load_relaxed_u32(&r->row->cell[(at + i) & r->mask]), &rx[i]))
+		if (show(&pool, hmq_load_relaxed_u32(&cell[(at + i) & mask]), &rx[i]))
 			return hmq_reader_break(r);
 	return (int32_t)n;
 }
@@ -140,16 +161,21 @@ move_head(struct hmq_reader *r, uint32_t n)
 static void
 give_back(struct hmq_reader *r, const struct hmq_rx *rx, uint32_t n)
 {
+	uint8_t *const held = r->held;
+	uint32_t *const ring = r->free_ring;
+	const uint64_t tail = r->free_tail;
+	const uint32_t mask = r->free_mask;
+
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t slot = (uint32_t)rx[i].slot;
 
 		assert(rx[i].slot < r->slots && "a slot of this channel");
 		/* R4: reading the payload is over; pairs with A4 in is_unheld */
-		hmq_store_release_u8(&r->held[slot], 0);
+		hmq_store_release_u8(&held[slot], 0);
 		/* relaxed: ordered by R3 */
-		hmq_store_relaxed_u32(&r->free_ring[(r->free_tail + i) & r->free_mask], slot);
+		hmq_store_relaxed_u32(&ring[(tail + i) & mask], slot);
 	}
-	r->free_tail += n;
+	r->free_tail = tail + n;
 	/* R3: the hints and the cleared bytes; pairs with A3 in hmq_pool_collect */
 	hmq_store_release_u64(&r->row->free_tail, r->free_tail);
 }

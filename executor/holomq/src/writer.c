@@ -146,6 +146,18 @@ hmq_out_refresh(struct hmq_writer *w, struct hmq_out *o)
 	return 0;
 }
 
+/* Nobody is there, or its queue is full: after a second look, HMQ_MAX_SLOTS if it limits nothing.
+ */
+static __attribute__((noinline)) uint32_t
+room_if_any(struct hmq_writer *w, struct hmq_out *o)
+{
+	if (hmq_out_is_gone(w, o))
+		hmq_out_let_in(o, w->slots);
+	if (o->policy != HMQ_BLOCK || o->fate != HMQ_FATE_OPEN)
+		return HMQ_MAX_SLOTS;
+	return o->depth - (uint32_t)(o->tail - o->head);
+}
+
 uint32_t
 hmq_room(struct hmq_writer *w)
 {
@@ -153,18 +165,16 @@ hmq_room(struct hmq_writer *w)
 
 	for (uint32_t i = 0; i < w->n_readers; i++) {
 		struct hmq_out *o = &w->out[i];
-		uint32_t room;
+		uint32_t room = 0;
 
-		if (o->fate != HMQ_FATE_OPEN)
-			hmq_out_let_in(o, w->slots);
-		if (o->policy != HMQ_BLOCK || o->fate != HMQ_FATE_OPEN || hmq_out_refresh(w, o))
-			continue;
-		room = o->depth - (uint32_t)(o->tail - o->head);
-		if (room == 0 && hmq_out_is_gone(w, o)) {
-			if (!hmq_out_let_in(o, w->slots))
+		if (o->fate == HMQ_FATE_OPEN) {
+			if (o->policy != HMQ_BLOCK)
 				continue;
-			room = o->depth;
+			if (hmq_out_refresh(w, o) == 0)
+				room = o->depth - (uint32_t)(o->tail - o->head);
 		}
+		if (room == 0)
+			room = room_if_any(w, o);
 		if (room < least)
 			least = room;
 	}
