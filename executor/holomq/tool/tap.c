@@ -7,7 +7,9 @@
  * cannot change as long as the edge's own reader holds it: the byte held[reader][slot]
  * is set before the slot enters the queue and cleared when the reader is done, and a
  * slot used again has another sequence number.  Held with the same number before and
- * after the copy: the copy is whole.  Everything else is counted as missed.
+ * after the copy: the copy is whole.  A slot that is queued once more further on holds
+ * that later message, and numbers that do not rise were shown before.  Everything else
+ * is counted as missed: nothing is torn, doubled or out of order.
  *
  * The checks rely on loads staying in order, which x86-64 guarantees.
  */
@@ -89,8 +91,22 @@ copy(struct tap *t, uint32_t slot)
 		return 0;
 	memcpy(t->data, hmq_at(t->seg, at), t->head.bytes);
 	in_order();
-	return hmq_load_acquire_u8(&v->held[slot]) != 0 &&
-	       hmq_load_relaxed_u64(&head->seq) == seq && t->head.seq == seq;
+	if (hmq_load_acquire_u8(&v->held[slot]) == 0 || hmq_load_relaxed_u64(&head->seq) != seq ||
+	    t->head.seq != seq || seq < t->next_seq)
+		return 0;
+	t->next_seq = seq + 1;
+	return 1;
+}
+
+/* Is the slot of message `at` queued again before tail? */
+static int
+is_used_again(const struct tap_view *v, uint64_t at, uint64_t tail, uint32_t slot)
+{
+	while (++at != tail)
+		/* relaxed: ordered by A1 */
+		if (hmq_load_relaxed_u32(&v->row->cell[at & v->mask]) == slot)
+			return 1;
+	return 0;
 }
 
 int
@@ -112,11 +128,13 @@ tap_next(struct tap *t)
 			t->at = tail - cells;
 		}
 		/* relaxed: ordered by A1 */
-		slot = hmq_load_relaxed_u32(&v->row->cell[t->at++ & v->mask]);
-		if (slot < v->lay.slots && copy(t, slot)) {
+		slot = hmq_load_relaxed_u32(&v->row->cell[t->at & v->mask]);
+		if (slot < v->lay.slots && !is_used_again(v, t->at, tail, slot) && copy(t, slot)) {
+			t->at++;
 			t->seen++;
 			return 1;
 		}
+		t->at++;
 		t->missed++;
 	}
 }

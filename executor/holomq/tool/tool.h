@@ -128,9 +128,10 @@ void json_string(struct value v, char *out, size_t size);
 
 struct tap {
 	const struct hmq_segment *seg;
-	uint64_t at;     /* next message of the edge */
-	uint64_t seen;   /* copied whole */
-	uint64_t missed; /* torn or gone before they could be copied */
+	uint64_t at;       /* next message of the edge */
+	uint64_t next_seq; /* what was shown has smaller numbers */
+	uint64_t seen;     /* copied whole */
+	uint64_t missed;   /* torn or gone before they could be copied */
 	uint64_t room;
 	struct hmq_head head;
 	uint8_t *data; /* room bytes: head.bytes of them are the payload */
