@@ -205,8 +205,10 @@ read_settings(struct hr_arena *a, const cJSON *top, struct hr_load_options *l)
 
 	cJSON_ArrayForEach(v, list)
 	{
-		s[l->n_settings++] =
-			(struct hr_setting){ text_at(a, v, "name"), text_at(a, v, "value") };
+		const char *name = text_at(a, v, "name"), *value = text_at(a, v, "value");
+
+		if (name && value)
+			s[l->n_settings++] = (struct hr_setting){ name, value };
 	}
 	l->setting = s;
 }
