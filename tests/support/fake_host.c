@@ -11,6 +11,8 @@
 
 #include "fake_internal.h"
 
+enum { BLOCKS_FOR_NS = 10 * 1000 * 1000 }; /* how long a blocking op may wait in one call */
+
 /* ---- plugins ------------------------------------------------------------ */
 
 struct fh_plugin
@@ -336,7 +338,8 @@ step(struct fh *h, uint32_t *moved)
 	}
 	io.n_out = h->n_out;
 	io.now_ns = h->now_ns ? h->now_ns : now();
-	io.deadline_ns = INT64_MAX;
+	/* The real clock: a blocking op sleeps by that, whatever the time is said to be. */
+	io.deadline_ns = h->op->flags & HOP_F_BLOCKS ? now() + BLOCKS_FOR_NS : INT64_MAX;
 	io.stopping = (uint32_t)h->stopping;
 	h->wake_ns = 0;
 	status = h->op->process(h->state, &h->ctx, &io);

@@ -145,6 +145,14 @@ const struct hr_diag_code hr_diag_codes[] = {
 	{ 246, 2, "message too large", "A message may take 1 GiB.",
 	  "Use smaller parameters, or send the data in pieces." },
 
+	/* E25x: endpoints (model) */
+	{ 250, 2, "name taken twice",
+	  "An endpoint needs a name that nothing else in the graph has.",
+	  "Rename one of the two." },
+	{ 251, 2, "endpoint contradicts itself",
+	  "An endpoint is an export or an import, and some keys go with one of them only.",
+	  "Remove what the message names." },
+
 	/* E26x: the plan of the graph */
 	{ 260, 2, "CPU list cannot be read",
 	  "A list has numbers and ranges (2-3,6), or counts inside the allowed CPUs (rel:0-1, "

@@ -39,6 +39,7 @@ struct hr_cli {
 	struct hr_setting *settings;
 	size_t settings_cap;
 	const char *out_dir;
+	const char *catalog;
 	const char *name;
 	const char *topology;
 	int64_t duration_ns, count, stall_timeout_ns, stop_grace_ns; /* 0: not given */
@@ -79,6 +80,10 @@ void hr_cli_option_lines(struct hr_text *t, uint32_t bits);
 /* Folders of plugins: --plugin-path, HOLORUN_PLUGIN_PATH, then where this program was built or
  * installed. */
 struct hr_plugin_dirs hr_cli_plugin_dirs(struct hr_arena *a, const struct hr_strings *given);
+
+/* Where endpoints lie that name no folder: $XDG_RUNTIME_DIR/holomq, else /run/user/UID/holomq, else
+ * /tmp/holomq-UID. */
+const char *hr_cli_endpoint_dir(struct hr_arena *a);
 
 /* ---- the rooms ---- */
 

@@ -55,7 +55,7 @@ hr_cli_main(int argc, char **argv, const char *(*env)(const char *name))
 		.diags = &d,
 		.argc = argc,
 		.argv = (const char *const *)argv,
-		.load = { .env = env },
+		.load = { .env = env, .endpoint_dir = hr_cli_endpoint_dir(a) },
 		.log_level = HOP_LOG_INFO,
 	};
 	int rc;

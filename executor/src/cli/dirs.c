@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * dirs.c - where plugins named without a path are searched.
+ * dirs.c - where plugins named without a path are searched, and where endpoints lie.
  *
- * What the user gives comes first, then the environment, then the folder that
+ * For plugins, what the user gives comes first, then the environment, then the folder that
  * belongs to this very program: a build tree's plugins/, or lib/holorun beside
  * an installed bin/.  Folders are found relative to /proc/self/exe, so that a
  * tree may be moved.
@@ -90,4 +90,17 @@ hr_cli_plugin_dirs(struct hr_arena *a, const struct hr_strings *given)
 		add_glob(a, &l, HR_PLUGIN_DIR);
 	}
 	return (struct hr_plugin_dirs){ .dir = l.item, .n = (uint32_t)l.n };
+}
+
+const char *
+hr_cli_endpoint_dir(struct hr_arena *a)
+{
+	const char *runtime = getenv("XDG_RUNTIME_DIR");
+
+	if (runtime && *runtime == '/')
+		return hr_printf(a, "%s/holomq", runtime);
+	runtime = hr_printf(a, "/run/user/%u", (unsigned)geteuid());
+	if (is_dir(runtime) && !access(runtime, W_OK | X_OK))
+		return hr_printf(a, "%s/holomq", runtime);
+	return hr_printf(a, "/tmp/holomq-%u", (unsigned)geteuid());
 }

@@ -54,6 +54,8 @@ static const struct option options[] = {
 	{ "--plugin-path", "DIR", LIST, PLUGINS, AT(plugin_paths), "search plugins here first" },
 	{ "--out", "DIR", TEXT, HR_FOR_RUN, AT(out_dir),
 	  "write result.json and results.csv there" },
+	{ "--catalog", "FILE", TEXT, HR_FOR_RUN | HR_FOR_PLAN, AT(catalog),
+	  "write what the graph's endpoints are, if it changed" },
 	{ "--name", "NAME", TEXT, HR_FOR_RUN, AT(name), "what the report calls this run" },
 	{ "--duration", "TIME", DURATION, HR_FOR_RUN, AT(duration_ns), "stop after this time" },
 	{ "--count", "N", COUNT, HR_FOR_RUN, AT(count), "messages per source, then end" },

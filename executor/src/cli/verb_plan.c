@@ -17,6 +17,8 @@ hr_verb_plan(struct hr_cli *c)
 
 	if (!file || hr_rooms_enter(c, file, HR_TO_PLAN, &r, c->diags))
 		return hr_cli_refuse(c, c->diags);
+	if (c->catalog && hr_report_catalog(c->arena, r.plan, c->catalog, c->diags))
+		return hr_cli_refuse(c, c->diags);
 	hr_cli_warn(c, c->diags);
 	if (c->format == HR_AS_JSON)
 		return hr_cli_result(hr_plan_json(c->arena, r.plan), 0);

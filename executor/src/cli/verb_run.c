@@ -125,6 +125,8 @@ hr_verb_run(struct hr_cli *c)
 		check_out_dir(c);
 	if (!file || hr_rooms_enter(c, file, HR_TO_PLAN, &r, c->diags) || c->diags->n_errors)
 		return hr_cli_refuse(c, c->diags);
+	if (c->catalog && hr_report_catalog(c->arena, r.plan, c->catalog, c->diags))
+		return hr_cli_refuse(c, c->diags);
 	hr_cli_warn(c, c->diags);
 	/* What was said is said: from here on only what hr_run itself refuses. */
 	hr_diags_init(c->diags, c->arena);

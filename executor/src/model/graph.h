@@ -179,6 +179,8 @@ struct hr_load_options {
 	uint32_t n_snapshot;
 	/* The environment for ${env:X}; NULL, or a NULL answer: not set. */
 	const char *(*env)(const char *name);
+	/* Where endpoints lie that name no folder; NULL: they must. */
+	const char *endpoint_dir;
 };
 
 /* What load made: the parsed texts, in order: graph, overlays. */

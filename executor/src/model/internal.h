@@ -38,7 +38,8 @@ struct hr_build {
 	size_t n_edges, cap_edges;
 	struct hr_unknown_key *unknown;
 	size_t n_unknown, cap_unknown;
-	uint32_t current_node; /* whose keys are being looked at */
+	uint32_t current_node;   /* whose keys are being looked at */
+	uint32_t first_endpoint; /* nodes from here on are endpoints */
 	uint32_t default_depth;
 	struct hr_span default_depth_at;
 	enum hr_when_full default_when_full;
@@ -76,6 +77,8 @@ void hr_build_knobs(struct hr_build *b); /* knobs.c */
 bool hr_knob_check(struct hr_build *b, const struct hr_knob *k, const struct hr_yaml *y,
 		   bool is_option, struct hr_value *out);
 void hr_build_nodes(struct hr_build *b); /* nodes.c */
+/* A node of which nothing is known but its name and op. */
+void hr_node_init(struct hr_node *n, struct hr_name name, const char *op);
 void hr_build_inputs(struct hr_build *b, const struct hr_yaml *inputs,
 		     uint32_t node); /* inputs.c */
 /* depth and when_full, for edges and for defaults.channel.  False: reported. */
@@ -83,6 +86,10 @@ bool hr_take_depth(struct hr_build *b, const struct hr_yaml *y, uint32_t *out);
 bool hr_take_when_full(struct hr_build *b, const struct hr_yaml *y, enum hr_when_full *out);
 /* Help with the nearest name of a node. */
 void hr_suggest_node(struct hr_build *b, struct hr_diag *e, const char *got);
+/* endpoints.c: nodes behind those of `nodes`, which makes room for them. */
+uint32_t hr_count_endpoints(const struct hr_build *b);
+void hr_build_endpoints(struct hr_build *b);
+void hr_settle_endpoints(struct hr_build *b); /* with edges linked */
 void hr_link_edges(struct hr_build *b);       /* inputs.c: names to nodes */
 void hr_check_cycles(struct hr_build *b);     /* cycles.c */
 void hr_build_partitions(struct hr_build *b); /* partitions.c */

@@ -128,8 +128,6 @@ take_failure(struct hr_build *b, const struct hr_yaml *map, struct hr_node *n)
 	const struct hr_yaml *y = hr_at(map, "on_failure");
 	uint32_t i;
 
-	n->restart_max = DEFAULT_RESTARTS;
-	n->backoff_ns = DEFAULT_BACKOFF_NS;
 	if (!y)
 		return;
 	n->on_failure_at = y->at;
@@ -145,6 +143,20 @@ take_failure(struct hr_build *b, const struct hr_yaml *map, struct hr_node *n)
 		n->on_failure = (enum hr_on_failure)i;
 }
 
+void
+hr_node_init(struct hr_node *n, struct hr_name name, const char *op)
+{
+	*n = (struct hr_node){
+		.name = name,
+		.op = { op, name.at },
+		.device = { "auto", HR_NOWHERE },
+		.params_at = name.at,
+		.partition = UINT32_MAX,
+		.restart_max = DEFAULT_RESTARTS,
+		.backoff_ns = DEFAULT_BACKOFF_NS,
+	};
+}
+
 static void
 take_node(struct hr_build *b, uint32_t i, const struct hr_yaml_pair *p)
 {
@@ -154,12 +166,7 @@ take_node(struct hr_build *b, uint32_t i, const struct hr_yaml_pair *p)
 			hr_printf(b->arena, "%s: {op: plugin/op}", p->key));
 	const struct hr_yaml *y;
 
-	n->name = (struct hr_name){ p->key, p->key_at };
-	n->op = n->name;
-	n->op.text = "";
-	n->params_at = p->key_at;
-	n->device = (struct hr_name){ "auto", HR_NOWHERE };
-	n->partition = UINT32_MAX;
+	hr_node_init(n, (struct hr_name){ p->key, p->key_at }, "");
 	n->first_edge = (uint32_t)b->n_edges;
 	n->inputs_broken = n->params_broken = !map;
 	hr_want_name(b, "node", p->key, p->key_at, false);
@@ -207,7 +214,7 @@ hr_build_nodes(struct hr_build *b)
 			 HR_MAX_GRAPH_NODES);
 		n = 0;
 	}
-	b->node = HR_ARRAY(b->arena, n + 1u, struct hr_node);
+	b->node = HR_ARRAY(b->arena, (size_t)n + hr_count_endpoints(b) + 1u, struct hr_node);
 	for (uint32_t i = 0; i < n; i++) {
 		hr_names_put(b->arena, &b->node_names, map->pair[i].key, i);
 		take_node(b, i, &map->pair[i]);

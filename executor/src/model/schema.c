@@ -39,6 +39,8 @@ static const struct level levels[HR_N_LEVELS] = {
 	[HR_L_SCHED] = { "a sched key", "move it under `sched` of a partition", HR_L_PARTITION },
 	[HR_L_PROCESS] = { "a process key", "move it under `processes`", HR_L_TOP },
 	[HR_L_PRESET] = { "a preset key", "move it under `presets`, into a preset", HR_L_TOP },
+	[HR_L_ENDPOINT] = { "an endpoint key",
+			    "move it into an endpoint, beside `export` or `import`", HR_L_TOP },
 };
 
 struct key {
@@ -59,7 +61,7 @@ static const struct key keys[] = {
 	{ HR_L_TOP, false, "nodes" },
 	{ HR_L_TOP, false, "partitions" },
 	{ HR_L_TOP, false, "processes" },
-	{ HR_L_TOP, true, "endpoints" },
+	{ HR_L_TOP, false, "endpoints" },
 	{ HR_L_TOP, true, "env" },
 	{ HR_L_TOP, true, "latency" },
 	{ HR_L_TOP, true, "memory" },
@@ -125,6 +127,21 @@ static const struct key keys[] = {
 	{ HR_L_PRESET, false, "bench" },
 	{ HR_L_PRESET, false, "expect" },
 	{ HR_L_PRESET, false, "overlay" },
+	{ HR_L_ENDPOINT, false, "export" },
+	{ HR_L_ENDPOINT, false, "import" },
+	{ HR_L_ENDPOINT, false, "name" },
+	{ HR_L_ENDPOINT, false, "kind" },
+	{ HR_L_ENDPOINT, false, "depth" },
+	{ HR_L_ENDPOINT, false, "when_full" },
+	{ HR_L_ENDPOINT, false, "seats" },
+	{ HR_L_ENDPOINT, false, "required" },
+	{ HR_L_ENDPOINT, false, "attach_timeout" },
+	{ HR_L_ENDPOINT, false, "dir" },
+	{ HR_L_ENDPOINT, false, "format" },
+	{ HR_L_ENDPOINT, false, "max_bytes" },
+	{ HR_L_ENDPOINT, false, "serve" },
+	{ HR_L_ENDPOINT, false, "lossy_end" },
+	{ HR_L_ENDPOINT, false, "any_user" },
 };
 enum { N_KEYS = sizeof(keys) / sizeof(keys[0]) };
 

@@ -28,6 +28,7 @@ enum hr_level {
 	HR_L_SCHED,
 	HR_L_PROCESS,
 	HR_L_PRESET,
+	HR_L_ENDPOINT,
 	HR_N_LEVELS
 };
 

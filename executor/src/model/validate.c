@@ -194,7 +194,9 @@ hr_validate(struct hr_arena *a, const struct hr_doc *doc, const struct hr_load_o
 	build_plugins(b);
 	build_defaults(b);
 	hr_build_nodes(b);
+	hr_build_endpoints(b);
 	hr_link_edges(b);
+	hr_settle_endpoints(b);
 	hr_check_cycles(b);
 	hr_build_partitions(b);
 	hr_presets_check(b);

@@ -80,6 +80,8 @@ tree_of(struct hr_arena *a, const struct hr_plan *p, const struct hr_run_options
 	cJSON_AddItemToObject(top, "settings", settings_of(l));
 	if (l->preset)
 		hr_json_add_text(top, "preset", l->preset);
+	if (l->endpoint_dir)
+		hr_json_add_text(top, "endpoint_dir", l->endpoint_dir);
 	cJSON_AddItemToObject(top, "plugin_dirs", strings(opt->dirs->dir, opt->dirs->n));
 	hr_json_add_int(top, "count", opt->count);
 	hr_json_add_int(top, "log_level", opt->log_level);
@@ -220,6 +222,7 @@ read_tree(struct hr_arena *a, const cJSON *top, struct hr_bundle *b)
 
 	b->load.file = text_at(a, top, "file");
 	b->load.preset = text_at(a, top, "preset");
+	b->load.endpoint_dir = text_at(a, top, "endpoint_dir");
 	b->load.overlay = strings_at(a, top, "overlays", &b->load.n_overlays);
 	read_settings(a, top, &b->load);
 	read_files(a, top, &b->load);

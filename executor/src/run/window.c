@@ -4,7 +4,8 @@
  *
  * The rule of when an op is called: every connected input shows
  * max(min_batch, need) messages or has ended, every output shows min_batch
- * loans; an input flagged HOP_PORT_ANY suffices alone.  What is shown and not
+ * loans; an input flagged HOP_PORT_ANY suffices alone, and so does a watched
+ * descriptor that is ready, whatever the inputs show.  What is shown and not
  * taken stays first, at the same address; the same holds for loans.  No heap, no
  * lock; a system call only where hmq wakes a sleeping peer.  [worker]
  */
@@ -443,6 +444,13 @@ is_due(const struct hr_inst *n, const struct look *look, int64_t now)
 	return !n->idle || look->seen != n->seen;
 }
 
+/* It watches a descriptor, which does not wait for messages: neither does the call. */
+static bool
+is_called_anyway(const struct hr_inst *n, int64_t now)
+{
+	return n->watched && (n->fd_ready || (n->wake_ns && now >= n->wake_ns));
+}
+
 /* Nothing was done in this pass before the node came: it began when the pass did. */
 static bool
 starts_pass(const struct hr_inst *n)
@@ -610,7 +618,7 @@ hr_inst_step(struct hr_inst *n, int64_t now, bool sample)
 	} else if (!look_at_inputs(n, &look)) {
 		return 1;
 	}
-	if (!look.ready) {
+	if (!look.ready && !is_called_anyway(n, now)) {
 		n->wait_port = look.port;
 		note_wait(n, HR_FOR_INPUT);
 		if (sample && no_reader_left(n)) {

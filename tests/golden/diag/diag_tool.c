@@ -62,6 +62,7 @@ read_args(struct args *a, int argc, char **argv)
 	a->opt.overlay = a->overlay;
 	a->opt.setting = a->setting;
 	a->opt.env = environment;
+	a->opt.endpoint_dir = "/run/endpoints";
 	return a->opt.file != NULL;
 }
 

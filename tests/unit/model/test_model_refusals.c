@@ -50,7 +50,6 @@ static const struct refusal WITH_VERSION[] = {
 	/* not in this version */
 	{ AB "include: []\n", 290, 2, 1, "'include' is not in this version" },
 	{ AB "require: []\n", 290, 2, 1, "'require'" },
-	{ AB "endpoints: {}\n", 290, 2, 1, "'endpoints'" },
 	{ AB "latency: {}\n", 290, 2, 1, "'latency'" },
 	{ AB "memory: {}\n", 290, 2, 1, "'memory'" },
 	{ AB "env: {}\n", 290, 2, 1, "'env'" },
@@ -137,7 +136,7 @@ static const struct refusal WITH_VERSION[] = {
 	{ "nodes: {a: {op: x, on_failure: {restart: {max: -1}}}}\n", 209, 1, 48,
 	  "below the minimum" },
 	{ "nodes: {a: {op: x, on_failure: {restart: {backoff: 5}}}}\n", 207, 1, 52, "5" },
-	{ "nodes: {a: {op: x, on_failure: {restart: {mx: 5}}}}\n", 201, 1, 43,
+	{ "nodes: {a: {op: x, on_failure: {restart: {mx: 5}}}}\n", 203, 1, 43,
 	  "did you mean 'max'?" },
 	{ "nodes: {a: {op: x, on_failure: [detach]}}\n", 205, 1, 32, "on_failure" },
 	{ "nodes: {a: {op: x, inputs: {in: {from: a, initial: 1, gather: {count: 0}}}}}\n", 209, 1,
