@@ -150,6 +150,22 @@ take_some(struct user *u, struct user_reader *r, struct fuzz_input *in, uint32_t
 	r->n_taken += n;
 }
 
+/* Another reader takes the place of one that has ended. */
+static void
+rejoin(struct user *u, struct user_reader *r)
+{
+	struct hmq_peer to_writer = { .waiter = u->waiter, .event_fd = -1 };
+	struct hmq_reader *fresh;
+	uint32_t index = (uint32_t)(r - u->reader);
+
+	if (hmq_reader_rejoin(&fresh, &u->seg, index, &to_writer, NULL))
+		return;
+	hmq_reader_free(r->r);
+	r->r = fresh;
+	if (u->w)
+		hmq_writer_set_peer(u->w, index, &to_writer);
+}
+
 static void
 reader_step(struct user *u, struct user_reader *r, struct fuzz_input *in, uint32_t what)
 {
@@ -177,6 +193,8 @@ reader_step(struct user *u, struct user_reader *r, struct fuzz_input *in, uint32
 	default:
 		release_some(r, in, USER_MESSAGES);
 		hmq_reader_end(r->r);
+		if (fuzz_below(in, 2))
+			rejoin(u, r);
 		break;
 	}
 }

@@ -24,16 +24,16 @@ writer_three(void)
 }
 
 static void
-writer_two(void)
+writer_five(void)
 {
-	kit_send(1);
-	kit_send(1);
+	for (int i = 0; i < 5; i++)
+		kit_send(1);
 }
 
 static void
-reader_three(void)
+reader_five(void)
 {
-	kit_take(0, 3);
+	kit_take(0, 5);
 }
 
 /* ---- one reader ------------------------------------------------------------------------- */
@@ -60,24 +60,24 @@ setup_slots(void)
 }
 
 const struct xp_scenario scenario_spsc = {
-	"spsc",     "capacity 2, 2 slots, 3 messages", setup_spsc,
-	kit_begin,  { writer_three, reader_three },    2,
+	"spsc",     "capacity 2, 2 slots, 5 messages", setup_spsc,
+	kit_begin,  { writer_five, reader_five },      2,
 	finish_idle
 };
 
 const struct xp_scenario scenario_cells = { "cells",
-					    "1 cell, 3 slots, 3 messages: cells are reused first",
+					    "1 cell, 3 slots, 5 messages: cells are reused first",
 					    setup_cells,
 					    kit_begin,
-					    { writer_three, reader_three },
+					    { writer_five, reader_five },
 					    2,
 					    finish_idle };
 
 const struct xp_scenario scenario_slots = { "slots",
-					    "2 cells, 1 slot, 3 messages: the slot is reused first",
+					    "2 cells, 1 slot, 5 messages: the slot is reused first",
 					    setup_slots,
 					    kit_begin,
-					    { writer_three, reader_three },
+					    { writer_five, reader_five },
 					    2,
 					    finish_idle };
 
@@ -163,18 +163,16 @@ setup_fanout(void)
 }
 
 static void
-reader_two(void)
+one_of_two_readers(void)
 {
-	kit_take(xp_self() - 1, 2);
+	kit_take(xp_self() - 1, 3);
 }
 
-const struct xp_scenario scenario_fanout = { "fan-out",
-					     "two readers of depth 1 and 2, 2 slots, 2 messages",
-					     setup_fanout,
-					     kit_begin,
-					     { writer_two, reader_two, reader_two },
-					     3,
-					     finish_idle };
+const struct xp_scenario scenario_fanout = {
+	"fan-out",  "two readers of depth 1 and 2, 2 slots, 3 messages",      setup_fanout,
+	kit_begin,  { writer_three, one_of_two_readers, one_of_two_readers }, 3,
+	finish_idle
+};
 
 static void
 setup_one_slot(void)
@@ -185,8 +183,8 @@ setup_one_slot(void)
 }
 
 const struct xp_scenario scenario_one_slot = {
-	"one-slot", "two readers, one slot: whose hint is seen last", setup_one_slot,
-	kit_begin,  { writer_two, reader_two, reader_two },           3,
+	"one-slot", "two readers, one slot: whose hint is seen last",         setup_one_slot,
+	kit_begin,  { writer_three, one_of_two_readers, one_of_two_readers }, 3,
 	finish_idle
 };
 
@@ -287,12 +285,13 @@ writer_reopens(void)
 	xp_check(hmq_writer_open(&kit.w, &kit.seg, &no_peer, NULL) == 0, "the handle was refused");
 	xp_unchecked_reads(false);
 	publish_at_once();
+	publish_at_once();
 }
 
 static void
-reader_two_in_all(void)
+reader_three(void)
 {
-	kit_take(0, 2);
+	kit_take(0, 3);
 }
 
 const struct xp_scenario scenario_reopen = {
@@ -300,7 +299,7 @@ const struct xp_scenario scenario_reopen = {
 	"a new handle for the writer while the reader is at work, one slot",
 	setup_reopen,
 	kit_begin,
-	{ writer_reopens, reader_two_in_all },
+	{ writer_reopens, reader_three },
 	2,
 	finish_idle
 };
@@ -310,7 +309,7 @@ const struct xp_scenario scenario_reopen_cells = {
 	"the same with slots to spare: the cell is reused",
 	setup_reopen_slots,
 	kit_begin,
-	{ writer_reopens, reader_two_in_all },
+	{ writer_reopens, reader_three },
 	2,
 	finish_idle
 };
