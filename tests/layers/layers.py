@@ -77,8 +77,10 @@ def owner(table, path, name):
     first = name.split("/")[0]
     if "/" in name and first in table:
         return first
-    if "/" not in name and os.path.exists(os.path.join(os.path.dirname(path), name)):
-        return ""
+    # Its own folder, or the sources beside it: a layer's program is part of the layer.
+    for near in (".", "../src"):
+        if "/" not in name and os.path.exists(os.path.join(os.path.dirname(path), near, name)):
+            return ""
     return "" if is_libc(name) else None
 
 

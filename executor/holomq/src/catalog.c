@@ -190,7 +190,7 @@ is_same(const char *path, const char *text, size_t bytes)
 	char part[4096];
 	struct stat st;
 	size_t at = 0;
-	ssize_t n = 0;
+	ssize_t n;
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 
 	if (fd < 0)

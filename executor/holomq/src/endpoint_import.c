@@ -253,7 +253,7 @@ int
 hmq_endpoint_import(struct hmq_endpoint **out, const struct hmq_import *cfg, int64_t deadline_ns,
 		    struct hmq_error *err)
 {
-	struct hmq_welcome w;
+	struct hmq_welcome w = { 0 };
 	struct hmq_endpoint *ep;
 	int fds[HMQ_MAX_FDS];
 	uint32_t n = 0;

@@ -32,6 +32,7 @@ hmq_seat_exporter(const struct hmq_endpoint *ep, uint32_t seat)
 static uint32_t
 life_word(const struct hmq_waiter *w)
 {
+	/* A8: as in hmq_life_is_dead */
 	return hmq_load_acquire_u32((const uint32_t *)(const void *)&w->life.mutex);
 }
 
@@ -96,8 +97,7 @@ make_chan(struct hmq_endpoint *ep, struct hmq_error *err)
 	struct hmq_config cfg = { .payload_bytes = c->max_bytes,
 				  .n_readers = ep->cfg.seats,
 				  .dtype = c->dtype,
-				  .rank = c->rank,
-				  .reader = reader };
+				  .rank = c->rank };
 	uint64_t slots = slots_of(&ep->cfg);
 	uint64_t bytes;
 	int rc;
@@ -107,6 +107,7 @@ make_chan(struct hmq_endpoint *ep, struct hmq_error *err)
 	cfg.slots = slots > HMQ_MAX_SLOTS ? HMQ_MAX_SLOTS + 1 : (uint32_t)slots;
 	for (uint32_t i = 0; i < ep->cfg.seats; i++)
 		reader[i] = (struct hmq_reader_config){ c->depth, c->policy };
+	cfg.reader = reader;
 	bytes = hmq_chan_bytes(&cfg, err);
 	if (bytes == 0)
 		return -EINVAL;

@@ -88,7 +88,7 @@ welcome(struct hmq_endpoint *ep, uint32_t index)
 static void
 hear_hello(struct hmq_endpoint *ep, struct hmq_conn *c)
 {
-	struct hmq_hello h;
+	struct hmq_hello h = { 0 };
 	struct hmq_error err = { 0 };
 	int fds[HMQ_MAX_FDS];
 	uint32_t n;
@@ -217,7 +217,7 @@ accept_all(struct hmq_endpoint *ep)
 static void
 hear_seated(struct hmq_endpoint *ep, struct hmq_conn *c)
 {
-	uint64_t word;
+	uint64_t word = 0;
 	int fds[HMQ_MAX_FDS];
 	uint32_t n;
 	int rc = hmq_packet_receive(c->fd, &word, sizeof(word), fds, &n);

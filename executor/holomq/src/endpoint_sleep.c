@@ -114,6 +114,7 @@ watch_life(struct hmq_waiter *w, uint32_t *value)
 		if ((v & FUTEX_TID_MASK) == 0 || (v & FUTEX_OWNER_DIED))
 			return -1;
 		*value = v | FUTEX_WAITERS;
+		/* A8: as in hmq_life_is_dead; the bit itself is for the kernel */
 		if ((v & FUTEX_WAITERS) || hmq_cas_acquire_u32(word, &v, *value))
 			return 0;
 	}

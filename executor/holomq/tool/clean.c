@@ -27,7 +27,7 @@ tool_clean(const struct options *o)
 {
 	static char text[1 << 16];
 	struct hmq_error err = { 0 };
-	struct hmq_json j;
+	struct hmq_json j = { 0 };
 	struct said s = { .json = o->is_json ? &j : NULL, .dir = o->dir };
 	int32_t n;
 

@@ -247,7 +247,7 @@ record_close(struct record_reader *r)
 int
 record_next(struct record_reader *r, struct hmq_head *h, const void **data)
 {
-	struct record rec;
+	struct record rec = { 0 };
 
 	if (r->at == r->length)
 		return 0;

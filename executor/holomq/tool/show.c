@@ -253,11 +253,12 @@ stat_table(const struct run *run, uint32_t n)
 			struct hmq_edge_stat s = { 0 };
 
 			(void)run_stat(&run[i], e, &s);
+			s.left += s.abandoned; /* one column: it was not taken */
 			printf("  %-28s %-28s %12llu %12llu %8llu %8llu %5u/%-3u %5u/%-3u\n",
 			       e->from, e->to, (unsigned long long)s.sent,
 			       (unsigned long long)s.received, (unsigned long long)s.lost,
-			       (unsigned long long)(s.left + s.abandoned), s.queued, e->depth,
-			       s.max_queued, e->depth);
+			       (unsigned long long)s.left, s.queued, e->depth, s.max_queued,
+			       e->depth);
 		}
 	}
 }

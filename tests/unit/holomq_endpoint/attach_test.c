@@ -650,6 +650,43 @@ a_reader_killed_with_messages_in_its_hands_blocks_nobody(void **state)
 	place_close(&p);
 }
 
+static void
+a_stopped_reader_keeps_its_seat_and_its_messages(void **state)
+{
+	struct place p;
+	struct hmq_import i;
+	struct hmq_endpoint *ep;
+	pid_t pid;
+	int64_t deadline;
+	int status, rc;
+
+	(void)state;
+	place_open(&p);
+	i = place_import(&p, HMQ_ROLE_READER);
+	ep = open_export(&p, HMQ_ROLE_WRITER, HMQ_ENDPOINT_THREAD, 1);
+	pid = place_reader(&p, &i, 5, END_CLOSE);
+	assert_int_equal(hmq_endpoint_wait(ep, 1, place_after(LONG)), 0);
+	assert_int_equal(place_hear(&p), 'j');
+	kill(pid, SIGSTOP);
+	assert_int_equal(waitpid(pid, &status, WUNTRACED), pid);
+	for (uint64_t n = 0; n < 4; n++)
+		assert_int_equal(place_send(hmq_endpoint_writer(ep), n), 1);
+	assert_int_equal(hmq_room(hmq_endpoint_writer(ep)), 0);
+	deadline = place_after(30000000);
+	while ((rc = hmq_endpoint_sleep(ep, deadline)) == 0)
+		hmq_endpoint_poll(ep); /* what it said when it joined */
+	assert_int_equal(rc, -ETIMEDOUT);
+	assert_int_equal(hmq_endpoint_poll(ep), 1); /* slow, not dead */
+	kill(pid, SIGCONT);
+	while (place_send(hmq_endpoint_writer(ep), 4) != 1)
+		assert_int_equal(hmq_endpoint_sleep(ep, place_after(LONG)), 0);
+	for (int n = 0; n < 5; n++)
+		assert_int_equal(place_hear(&p), n);
+	assert_int_equal(place_reap(pid), 0);
+	hmq_endpoint_close(ep);
+	place_close(&p);
+}
+
 int
 main(void)
 {
@@ -668,6 +705,7 @@ main(void)
 		cmocka_unit_test(a_lying_exporter_is_an_error),
 		cmocka_unit_test(without_descriptors_left_callers_are_turned_away),
 		cmocka_unit_test(a_reader_killed_with_messages_in_its_hands_blocks_nobody),
+		cmocka_unit_test(a_stopped_reader_keeps_its_seat_and_its_messages),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
