@@ -53,6 +53,7 @@ struct import_params {
 	const char *name;
 	const char *dir;
 	const char *kind;
+	int64_t layout;
 	const char *format;
 	uint64_t max_bytes;
 	int64_t depth;

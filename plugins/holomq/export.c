@@ -25,6 +25,7 @@ struct export_params {
 	const char *name;
 	const char *dir;
 	const char *kind;
+	int64_t layout;
 	int64_t depth;
 	int32_t when_full;
 	int64_t seats;
@@ -62,6 +63,7 @@ static const struct hop_param params[] = {
 	P(TEXT, name, NULL, NULL, NULL, NULL, "name of the endpoint"),
 	P(PATH, dir, NULL, NULL, NULL, NULL, "folder in which programs find it"),
 	P(TEXT, kind, "", NULL, NULL, NULL, "a word that tells what the messages are"),
+	P(INT, layout, "0", "0", NULL, NULL, "digest of a payload that is a C structure; 0: none"),
 	P(INT, depth, "16", "1", "16777216", NULL, "messages each reader's queue holds"),
 	P(CHOICE, when_full, "block", NULL, NULL, holomq_policies,
 	  "what becomes of a message for which a reader has no room"),
@@ -99,6 +101,7 @@ describe(const struct hop_ctx *ctx, const struct hop_format *in, struct hmq_expo
 		.name = p->name,
 		.contract = { .depth = (uint32_t)p->depth,
 			      .policy = (uint32_t)p->when_full,
+			      .layout = (uint64_t)p->layout,
 			      .wake = HMQ_WAKE_SLEEP },
 	};
 	rc = holomq_contract_kind(ctx, &out->contract, p->kind);
@@ -170,23 +173,34 @@ count_losses(struct export *s, const struct hop_ctx *ctx)
 	holomq_count_to(ctx, C_LOST, &s->lost, lost);
 }
 
-/* Let in who asks, see who has gone; afterwards the descriptor tells what comes next. */
+/* The library counts under a lock: not for every look. */
 static void
-look(struct export *s, const struct hop_ctx *ctx, int64_t now_ns)
+count(struct export *s, const struct hop_ctx *ctx)
 {
-	struct pollfd more = { .fd = s->fd, .events = POLLIN };
 	struct hmq_endpoint_stat n;
 
 	hmq_endpoint_numbers(s->ep, &n);
-	s->looked_ns = now_ns;
-	s->is_armed = false;
-	s->peers = n.peers;
 	holomq_count_to(ctx, C_ATTACHED, &s->attached, n.attached);
 	holomq_count_to(ctx, C_REFUSED, &s->refused, n.refused);
 	holomq_count_to(ctx, C_UNHEARD, &s->unheard, n.unheard);
 	holomq_count_to(ctx, C_PEERS_MAX, &s->peers_max, n.peers);
+}
+
+/* Let in who asks, see who has gone; afterwards the descriptor tells what comes next. */
+static void
+look(struct export *s, const struct hop_ctx *ctx, int64_t now_ns)
+{
+	struct pollfd p = { .fd = s->fd, .events = POLLIN };
+	bool has_news = poll(&p, 1, 0) > 0;
+	uint32_t peers = hmq_endpoint_poll(s->ep);
+
+	if (has_news || peers != s->peers)
+		count(s, ctx);
+	s->looked_ns = now_ns;
+	s->is_armed = false;
+	s->peers = peers;
 	count_losses(s, ctx);
-	s->is_behind = poll(&more, 1, 0) > 0;
+	s->is_behind = has_news && poll(&p, 1, 0) > 0;
 }
 
 /* 1: the messages may go; 0: not yet; or a failure. */
@@ -300,6 +314,7 @@ export_process(void *state, const struct hop_ctx *ctx, struct hop_io *io)
 		return rc;
 	if (in->ended && in->taken == in->count) {
 		hmq_writer_end(s->writer);
+		count(s, ctx);
 		return HOP_DONE;
 	}
 	if (s->is_behind)
@@ -313,7 +328,8 @@ export_stop(void *state, const struct hop_ctx *ctx)
 {
 	struct export *s = state;
 
-	look(s, ctx, s->looked_ns);
+	count(s, ctx);
+	count_losses(s, ctx);
 	hmq_endpoint_close(s->ep);
 	s->ep = NULL;
 }

@@ -35,6 +35,7 @@ static const struct hop_param params[] = {
 	P(TEXT, name, NULL, NULL, NULL, NULL, "name of the endpoint"),
 	P(PATH, dir, NULL, NULL, NULL, NULL, "folder in which it is found"),
 	P(TEXT, kind, "", NULL, NULL, NULL, "what the messages are; empty: anything"),
+	P(INT, layout, "0", "0", NULL, NULL, "digest of a payload that is a C structure; 0: any"),
 	P(TEXT, format, "", NULL, NULL, NULL,
 	  "of a message, as TYPE[DIMENSIONS]: i16x2[1024], f32[64,64]; empty: plain bytes"),
 	P(SIZE, max_bytes, "0", "0", "1GiB", NULL, "of one message; 0: as the format says"),
@@ -91,6 +92,7 @@ import_contract(const struct hop_ctx *ctx, struct hmq_contract *c, struct hop_fo
 	int rc = read_format(ctx, out);
 
 	*c = (struct hmq_contract){
+		.layout = (uint64_t)p->layout,
 		.depth = (uint32_t)p->depth,
 		.policy = p->when_full ? (uint32_t)p->when_full - 1 : HMQ_ANY,
 		.wake = HMQ_WAKE_SLEEP,

@@ -31,6 +31,7 @@ struct setting {
 
 static const struct setting settings[] = {
 	{ "kind", BOTH, HR_T_STRING, NULL },
+	{ "layout", BOTH, HR_T_INT, NULL },
 	{ "depth", BOTH, HR_T_INT, NULL },
 	{ "when_full", BOTH, HR_T_STRING, policies },
 	{ "seats", EXPORT, HR_T_INT, NULL },

@@ -131,6 +131,7 @@ static const struct key keys[] = {
 	{ HR_L_ENDPOINT, false, "import" },
 	{ HR_L_ENDPOINT, false, "name" },
 	{ HR_L_ENDPOINT, false, "kind" },
+	{ HR_L_ENDPOINT, false, "layout" },
 	{ HR_L_ENDPOINT, false, "depth" },
 	{ HR_L_ENDPOINT, false, "when_full" },
 	{ HR_L_ENDPOINT, false, "seats" },

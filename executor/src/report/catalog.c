@@ -83,7 +83,8 @@ describe(const struct hr_bound_node *n, const struct hop_format *f, struct hmq_e
 		.contract = { .depth = depth ? (uint32_t)depth : 16,
 			      .policy = policy(n),
 			      .wake = HMQ_WAKE_SLEEP,
-			      .max_bytes = f->max_bytes },
+			      .max_bytes = f->max_bytes,
+			      .layout = (uint64_t)number(n, "layout", 0) },
 	};
 	strncpy(e->contract.kind, text(n, "kind"), sizeof e->contract.kind - 1);
 	if (f->rank == 0)

@@ -33,7 +33,7 @@ char *hr_report_csv(struct hr_arena *a, const struct hr_report *r);
 /* result.json and results.csv into a folder (made if missing), each whole or not at all. */
 int hr_report_write(struct hr_arena *a, const struct hr_report *r, const char *dir,
 		    struct hr_diags *d);
-/* The endpoints that this graph exports, as a catalog: into a file, if it would differ.  0 or -1. */
+/* The endpoints that this graph exports, as a catalog: into a file, if it would differ; 0 or -1. */
 int hr_report_catalog(struct hr_arena *a, const struct hr_plan *plan, const char *path,
 		      struct hr_diags *d);
 /* First cause on the first line, consequences indented below it; NULL when there is none. */

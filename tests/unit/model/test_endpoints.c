@@ -99,17 +99,18 @@ every_key_becomes_a_parameter(void **state)
 	load(&l,
 	     "holorun: 1\nknobs: {d: {type: int, default: 9}}\nnodes: {src: {op: x}}\n"
 	     "endpoints:\n"
-	     "  a: {export: src, name: b.c, kind: k, depth: $d, when_full: drop_oldest, seats: 3,\n"
+	     "  a: {export: src, name: b.c, kind: k, layout: 0x10, depth: $d, when_full: drop_oldest, seats: 3,\n"
 	     "      required: 2, attach_timeout: 5ms, dir: here, any_user: true, x-why: because}\n"
 	     "  i: {import: z, serve: true, kind: k, depth: 2, when_full: fail, required: 0,\n"
 	     "      attach_timeout: 1s, format: u8, max_bytes: 1KiB, lossy_end: true,\n"
 	     "      any_user: false}\n");
 	n = node(&l, "endpoint.a");
-	assert_int_equal(n->n_params, 9);
+	assert_int_equal(n->n_params, 10);
 	assert_string_equal(param(n, "name")->text, "b.c");
 	assert_string_equal(param(n, "kind")->text, "k");
 	assert_int_equal(param(n, "depth")->i, 9);
 	assert_string_equal(param(n, "when_full")->text, "drop_oldest");
+	assert_int_equal(param(n, "layout")->i, 16);
 	assert_int_equal(param(n, "seats")->i, 3);
 	assert_int_equal(param(n, "required")->i, 2);
 	assert_int_equal(param(n, "attach_timeout")->i, 5000000);
