@@ -43,7 +43,8 @@ build_input(struct hr_host *h, struct hr_inst *n, uint32_t i)
 	in->keep_shown = HR_ARRAY(h->arena, in->max, bool);
 	in->max_keeps = port->keeps;
 	in->keep = HR_ARRAY(h->arena, in->max_keeps ? in->max_keeps : 1, struct hop_rx);
-	in->keep_of = HR_ARRAY(h->arena, in->max_keeps ? in->max_keeps : 1, struct hmq_reader *);
+	in->keep_of = HR_ARRAY(h->arena, in->max_keeps ? in->max_keeps : 1, struct hr_reading *);
+	in->carry = HR_ARRAY(h->arena, in->max, struct hr_reading *);
 	in->page = hr_page_edge(h->wiring->page, port->edge);
 	n->io.in[i].msg = in->rx;
 	n->io.in[i].ended = 0;

@@ -96,14 +96,21 @@ renew(struct child *c, uint32_t chan, int fd)
 {
 	struct hr_error err = { 0 };
 
-	if (fd < 0 || chan >= c->plan->n_chans) {
+	if (chan >= c->plan->n_chans) {
 		if (fd >= 0)
 			close(fd);
 		return;
 	}
-	if (hr_link_renew(&c->host, chan, fd, &err))
-		hr_control_fail(&c->host, HR_FAILURE_HOST, HR_NO_NODE, HR_CALL_NONE, EIO, 3,
-				err.text);
+	if (fd < 0)
+		HR_FAIL(&err, EMFILE,
+			"no descriptor for the channel of a restarted node (see ulimit -n)");
+	else if (hr_link_renew(&c->host, chan, fd, &err) == 0)
+		return;
+	hr_control_fail(&c->host, HR_FAILURE_HOST, HR_NO_NODE, HR_CALL_NONE, EIO, 3, err.text);
+	hr_wire_ring(&c->wiring);
+	/* Without it this process is of no use: it fails as a whole. */
+	if (c->plan->process[c->process].on_failure != HR_ON_FAILURE_STOP)
+		_exit(1);
 }
 
 static void

@@ -5,15 +5,19 @@
  * stop_graph is not done here: whatever failure this file leaves unhandled stops
  * the graph.  detach notes the failure and lets the rest go on; restart starts
  * the process again after a pause that doubles, with new channels for what it
- * writes, to which its readers move over (link.c), while what it reads lives on.
- * What the dead process held is counted as abandoned.
+ * writes, to which its readers move over (renew.c, link.c), while what it reads
+ * lives on.  What the dead process held is counted as abandoned.
  */
 #include <string.h>
 #include <sys/wait.h>
 
 #include "run/super.h"
 
-enum { BACKOFF_DOUBLINGS = 5 };
+enum {
+	BACKOFF_DOUBLINGS = 5,
+	MOST_UNREAD = 8,          /* channels of former lives that a reader has not emptied */
+	LOOK_AGAIN_NS = 20000000, /* at these */
+};
 
 static bool
 is_of(const struct hr_super *s, uint32_t worker, uint32_t process)
@@ -25,7 +29,10 @@ is_of(const struct hr_super *s, uint32_t worker, uint32_t process)
 static void
 mark_gone(struct hr_super *s, uint32_t process)
 {
-	s->life[process].respawn_ns = 0;
+	struct hr_life *l = &s->life[process];
+
+	l->respawn_ns = 0;
+	l->starting = l->told = l->named = false;
 	for (uint32_t i = 0; i < s->plan->n_workers; i++) {
 		struct hr_page_worker *w = hr_page_worker(s->page, i);
 
@@ -66,76 +73,18 @@ forget_life(struct hr_super *s, uint32_t process)
 	}
 	hr_store32_release(&pp->opened, 0);
 	hr_store32_release(&pp->closed, 0);
+	s->ended_ns = 0;
 }
 
-/* An older channel is done with when its readers took all of it. */
-static bool
-settle_old(struct hr_super *s, const struct hr_old_chan *o, bool last)
+static uint32_t
+n_written(const struct hr_super *s, uint32_t process)
 {
-	const struct hr_plan_chan *c = &s->plan->chan[o->chan];
-	struct hmq_edge_stat st[HMQ_MAX_READERS];
+	uint32_t n = 0;
 
-	for (uint32_t r = 0; r < c->n_readers; r++) {
-		hmq_chan_stat(&o->seg, r, &st[r]);
-		if (st[r].sent == st[r].received + st[r].lost + st[r].left + st[r].abandoned)
-			continue;
-		if (!last)
-			return false;
-		st[r].abandoned = st[r].sent - st[r].received - st[r].lost - st[r].left;
-	}
-	for (uint32_t r = 0; r < c->n_readers; r++) {
-		struct hmq_edge_stat *sum = &s->past[c->edge[r]];
-
-		sum->sent += st[r].sent;
-		sum->received += st[r].received;
-		sum->lost += st[r].lost;
-		sum->left += st[r].left;
-		sum->abandoned += st[r].abandoned;
-	}
-	return true;
-}
-
-static void
-settle_olds(struct hr_super *s, bool last)
-{
-	struct hr_old_chan **at = &s->old;
-
-	while (*at) {
-		struct hr_old_chan *o = *at;
-
-		if (!settle_old(s, o, last)) {
-			at = &o->next;
-			continue;
-		}
-		hmq_segment_close(&o->seg);
-		*at = o->next;
-	}
-}
-
-/* A new channel for everything it writes; the readers elsewhere are told. */
-static int
-renew_channels(struct hr_super *s, uint32_t process, struct hr_error *err)
-{
-	const struct hr_plan *p = s->plan;
-
-	settle_olds(s, false);
-	for (uint32_t i = 0; i < p->n_chans; i++) {
-		struct hr_old_chan *o;
-
-		if (!p->chan[i].shared || !is_of(s, hr_wire_writer(p, &p->chan[i]), process))
-			continue;
-		o = HR_NEW(s->arena, struct hr_old_chan);
-		*o = (struct hr_old_chan){ .seg = s->wiring.chan[i], .chan = i, .next = s->old };
-		s->old = o;
-		if (hr_wire_renew(s->arena, &s->wiring, i, hr_page_process(s->page, process)->lives,
-				  err))
-			return -1;
-		for (uint32_t k = 0; k < s->n_children; k++)
-			if (s->child[k].pid && !s->child[k].dead && s->child[k].process != process)
-				hr_spawn_tell_one(&s->child[k], HR_TELL_RENEW, i,
-						  s->wiring.chan[i].fd);
-	}
-	return 0;
+	for (uint32_t i = 0; i < s->plan->n_chans; i++)
+		n += s->plan->chan[i].shared &&
+		     is_of(s, hr_wire_writer(s->plan, &s->plan->chan[i]), process);
+	return n ? n : 1;
 }
 
 static void
@@ -144,20 +93,28 @@ respawn(struct hr_super *s, struct hr_child_proc *c)
 	struct hr_life *l = &s->life[c->process];
 	struct hr_error err = { 0 };
 
+	/* A reader that stands still is not to be buried in channels. */
+	l->waits = hr_renew_settle(s, c->process, false) >= MOST_UNREAD * n_written(s, c->process);
+	if (l->waits) {
+		l->respawn_ns = s->now + LOOK_AGAIN_NS;
+		return;
+	}
 	l->respawn_ns = 0;
 	forget_life(s, c->process);
 	hr_spawn_forget(c);
-	if (renew_channels(s, c->process, &err) || hr_spawn_one(s, c, &err)) {
+	if (hr_renew_channels(s, c->process, &err) || hr_spawn_one(s, c, &err)) {
 		hr_incident_add(s, HR_NO_NODE, c->process, (uint64_t)s->now,
 				"process '%s' cannot be started again: %s",
 				s->plan->process[c->process].name, err.text);
 		s->beyond_repair = true;
+		hr_spawn_kill(s, c);
 		mark_gone(s, c->process);
 		return;
 	}
 	l->starting = true;
-	hr_super_say(s, "process '%s' was started again (%lld)", s->plan->process[c->process].name,
-		     (long long)l->restarts);
+	l->started_ns = s->now;
+	hr_super_say(s, "info: process '%s' was started again (%lld)",
+		     s->plan->process[c->process].name, (long long)l->restarts);
 }
 
 static bool
@@ -171,6 +128,27 @@ has_started(const struct hr_super *s, uint32_t process)
 }
 
 static void
+name_slow_starter(struct hr_super *s, const struct hr_child_proc *c)
+{
+	const struct hr_page_process *p = hr_page_process(s->page, c->process);
+	struct hr_life *l = &s->life[c->process];
+	uint32_t node = hr_load32_relaxed(&p->in_node);
+
+	if (l->named || s->now - l->started_ns < s->stall_ns)
+		return;
+	l->named = true;
+	if (node < s->plan->graph->n_nodes)
+		hr_super_say(s, "warning: node '%s' has been in open() for %.1f s (process %s)",
+			     s->plan->graph->node[node].name.text,
+			     (double)(s->now - l->started_ns) / 1e9,
+			     s->plan->process[c->process].name);
+	else
+		hr_super_say(s, "warning: process '%s' has not started for %.1f s",
+			     s->plan->process[c->process].name,
+			     (double)(s->now - l->started_ns) / 1e9);
+}
+
+static void
 bring_up(struct hr_super *s, struct hr_child_proc *c)
 {
 	struct hr_life *l = &s->life[c->process];
@@ -179,9 +157,11 @@ bring_up(struct hr_super *s, struct hr_child_proc *c)
 		hr_spawn_tell_one(c, HR_TELL_START, 0, -1);
 		l->told = true;
 	}
-	if (!l->told || !has_started(s, c->process))
+	if (!l->told || !has_started(s, c->process)) {
+		name_slow_starter(s, c);
 		return;
-	l->starting = l->told = false;
+	}
+	l->starting = l->told = l->named = false;
 	hr_super_wake(s); /* writers that hold back for it look again */
 }
 
@@ -204,7 +184,7 @@ plan_restart(struct hr_super *s, const struct hr_child_proc *c)
 		pause *= 2;
 	l->restarts++;
 	l->respawn_ns = s->now + pause;
-	l->starting = l->told = false;
+	l->starting = l->told = l->named = false;
 }
 
 /* ---- what happened -------------------------------------------------------------------------- */
@@ -214,17 +194,21 @@ on_death(struct hr_super *s, struct hr_child_proc *c)
 {
 	enum hr_on_failure what = s->plan->process[c->process].on_failure;
 
-	if (!hr_incident_died_badly(c)) {
-		if (!c->killed) {
-			c->contained = true;
+	if (!hr_incident_died_badly(s, c)) {
+		/* In the ordinary way, or killed for being late, which was told. */
+		c->contained = true;
+		if (c->killed)
+			mark_gone(s, c->process);
+		else
 			hr_store32_release(&hr_page_process(s->page, c->process)->gone, 1);
-		}
+		hr_renew_close_rows(s, c->process);
 		return;
 	}
 	if (what == HR_ON_FAILURE_STOP)
 		return;
 	hr_incident_contain(s, c);
 	c->contained = true;
+	hr_renew_page(s, c->process);
 	if (what == HR_ON_FAILURE_RESTART && s->stop < HR_STOP_SOURCES)
 		plan_restart(s, c);
 	else
@@ -259,6 +243,15 @@ hr_failover_is_busy(const struct hr_super *s)
 	return false;
 }
 
+bool
+hr_failover_is_at_work(const struct hr_super *s)
+{
+	for (uint32_t i = 0; i < s->plan->n_processes; i++)
+		if ((s->life[i].respawn_ns && !s->life[i].waits) || s->life[i].starting)
+			return true;
+	return false;
+}
+
 int64_t
 hr_failover_deadline(const struct hr_super *s)
 {
@@ -280,7 +273,7 @@ hr_failover_init(struct hr_super *s)
 void
 hr_failover_settle(struct hr_super *s)
 {
-	settle_olds(s, true);
+	hr_renew_settle(s, 0, true);
 	for (uint32_t i = 0; i < s->plan->graph->n_edges; i++) {
 		struct hmq_edge_stat *q = &hr_page_edge(s->page, i)->queue, *past = &s->past[i];
 

@@ -16,22 +16,15 @@
 #include <string.h>
 
 #include "run/inst.h"
+#include "run/keys.h"
 
 enum {
-	CLOSED_KEYS = 1024, /* remembered, to tell a late piece from a new frame */
-	HASH_SLOTS = 4 * CLOSED_KEYS,
 	FAR = 1024,         /* a key this far from the newest is not believed */
 	PIECES_A_STEP = 64, /* so that one gather cannot starve its partition */
 };
 
-struct key {
-	uint64_t frame;
-	uint32_t stream;
-	uint32_t shed; /* closed keys: it never got a slot */
-};
-
 struct open_frame {
-	struct key key;
+	struct hr_key key;
 	struct hmq_tx tx;
 	uint64_t *have; /* bit i: piece i is placed */
 	int64_t n_placed;
@@ -39,6 +32,7 @@ struct open_frame {
 	uint32_t flags;
 	bool done; /* complete or closed as partial: waits for its turn and for room */
 	bool partial;
+	bool former; /* of the writer's former life: its key says nothing any more */
 };
 
 struct hr_gather_run {
@@ -61,73 +55,8 @@ struct hr_gather_run {
 	uint32_t n_open;
 	struct open_frame **open; /* `window` of them, oldest first */
 	struct open_frame *store;
-	struct key *closed; /* ring */
-	uint32_t n_closed;  /* runs free */
-	uint32_t *hash;     /* position in the ring + 1; open addressing */
+	struct hr_keys *closed; /* to tell a late piece from a new frame */
 };
-
-/* ---- closed keys ---------------------------------------------------------------------------- */
-
-static uint32_t
-hash_of(const struct key *k)
-{
-	uint64_t h = (k->frame ^ ((uint64_t)k->stream << 40)) * 0x9e3779b97f4a7c15ull;
-
-	return (uint32_t)(h >> 40) % HASH_SLOTS;
-}
-
-static bool
-same_key(const struct key *a, const struct key *b)
-{
-	return a->frame == b->frame && a->stream == b->stream;
-}
-
-static struct key *
-closed_find(struct hr_gather_run *g, const struct key *k)
-{
-	for (uint32_t i = hash_of(k);; i = (i + 1) % HASH_SLOTS) {
-		if (!g->hash[i])
-			return NULL;
-		if (same_key(&g->closed[g->hash[i] - 1], k))
-			return &g->closed[g->hash[i] - 1];
-	}
-}
-
-static void
-hash_remove(struct hr_gather_run *g, const struct key *k)
-{
-	uint32_t hole = hash_of(k), i;
-
-	while (g->hash[hole] && !same_key(&g->closed[g->hash[hole] - 1], k))
-		hole = (hole + 1) % HASH_SLOTS;
-	if (!g->hash[hole])
-		return;
-	/* Close the gap so that no probe ends too early. */
-	for (i = (hole + 1) % HASH_SLOTS; g->hash[i]; i = (i + 1) % HASH_SLOTS) {
-		uint32_t home = hash_of(&g->closed[g->hash[i] - 1]);
-
-		if ((i - home + HASH_SLOTS) % HASH_SLOTS < (i - hole + HASH_SLOTS) % HASH_SLOTS)
-			continue;
-		g->hash[hole] = g->hash[i];
-		hole = i;
-	}
-	g->hash[hole] = 0;
-}
-
-static void
-closed_add(struct hr_gather_run *g, const struct key *k, bool shed)
-{
-	uint32_t at = g->n_closed % CLOSED_KEYS, i;
-
-	if (g->n_closed >= CLOSED_KEYS)
-		hash_remove(g, &g->closed[at]);
-	g->closed[at] = *k;
-	g->closed[at].shed = shed;
-	g->n_closed++;
-	for (i = hash_of(k); g->hash[i]; i = (i + 1) % HASH_SLOTS)
-		;
-	g->hash[i] = at + 1;
-}
 
 /* ---- frames --------------------------------------------------------------------------------- */
 
@@ -136,7 +65,8 @@ forget(struct hr_gather_run *g, uint32_t at)
 {
 	struct open_frame *f = g->open[at];
 
-	closed_add(g, &f->key, false);
+	if (!f->former)
+		hr_keys_add(g->closed, &f->key);
 	g->n_open--;
 	memmove(&g->open[at], &g->open[at + 1], (g->n_open - at) * sizeof(struct open_frame *));
 	g->open[g->n_open] = f;
@@ -226,10 +156,10 @@ publish_done(struct hr_gather_run *g)
 }
 
 static struct open_frame *
-find_open(struct hr_gather_run *g, const struct key *k)
+find_open(struct hr_gather_run *g, const struct hr_key *k)
 {
 	for (uint32_t i = g->n_open; i-- > 0;)
-		if (same_key(&g->open[i]->key, k))
+		if (!g->open[i]->former && hr_key_equal(&g->open[i]->key, k))
 			return g->open[i];
 	return NULL;
 }
@@ -261,7 +191,7 @@ fail_full(struct hr_gather_run *g)
 }
 
 static enum verdict
-open_new(struct hr_gather_run *g, const struct key *k, const struct hmq_head *h, int64_t now,
+open_new(struct hr_gather_run *g, const struct hr_key *k, const struct hmq_head *h, int64_t now,
 	 struct open_frame **out)
 {
 	struct open_frame *f;
@@ -273,7 +203,7 @@ open_new(struct hr_gather_run *g, const struct key *k, const struct hmq_head *h,
 		}
 		if (!g->sheds)
 			return WAIT;
-		closed_add(g, k, true);
+		hr_keys_add(g->closed, &(struct hr_key){ k->frame, k->stream, 1 });
 		hr_add_single(&g->page->opened, 1);
 		hr_add_single(&g->page->shed_frames, 1);
 		hr_add_single(&g->page->shed, 1);
@@ -288,7 +218,7 @@ open_new(struct hr_gather_run *g, const struct key *k, const struct hmq_head *h,
 	f->stamp_ns = h->stamp_ns;
 	f->flags = 0;
 	f->opened_ns = now;
-	f->done = f->partial = false;
+	f->done = f->partial = f->former = false;
 	hr_add_single(&g->page->opened, 1);
 	*out = f;
 	return PLACE;
@@ -298,9 +228,9 @@ static enum verdict
 judge(struct hr_gather_run *g, const struct hmq_rx *rx, const struct hmq_head *h, int64_t now,
       struct open_frame **out)
 {
-	struct key k = { h->frame, g->def->by_stream ? h->stream : 0, 0 };
+	struct hr_key k = { h->frame, g->def->by_stream ? h->stream : 0, 0 };
 	int64_t ahead = (int64_t)(k.frame - g->newest);
-	const struct key *closed;
+	const struct hr_key *closed;
 	enum verdict v = PLACE;
 
 	if (h->index >= g->def->count || rx->bytes > g->slice ||
@@ -309,7 +239,7 @@ judge(struct hr_gather_run *g, const struct hmq_rx *rx, const struct hmq_head *h
 		return COUNT_ONLY;
 	}
 	*out = find_open(g, &k);
-	if (!*out && (closed = closed_find(g, &k)) != NULL) {
+	if (!*out && (closed = hr_keys_find(g->closed, &k)) != NULL) {
 		hr_add_single(closed->shed ? &g->page->shed : &g->page->late, 1);
 		return COUNT_ONLY;
 	}
@@ -388,13 +318,10 @@ close_overdue(struct hr_gather_run *g, int64_t now)
 	return n;
 }
 
-static uint32_t
-check_end(struct hr_gather_run *g)
+/* No frame gets more pieces. */
+static void
+close_all(struct hr_gather_run *g)
 {
-	uint32_t peer = hr_link_peer(&g->link);
-
-	if (peer == HMQ_OPEN || hmq_queued(g->link.reader) != 0)
-		return 0;
 	for (uint32_t i = 0; i < g->n_open;) {
 		uint32_t before = g->n_open;
 
@@ -402,13 +329,40 @@ check_end(struct hr_gather_run *g)
 			close_frame(g, i);
 		i += g->n_open == before;
 	}
+}
+
+/* The writer was started again: its frames have nothing to do with those before. */
+static void
+start_over(struct hr_gather_run *g)
+{
+	close_all(g);
+	for (uint32_t i = 0; i < g->n_open; i++)
+		g->open[i]->former = true;
+	hr_keys_forget(g->closed);
+	g->any_key = false;
+	g->newest = 0;
+}
+
+static uint32_t
+check_end(struct hr_gather_run *g)
+{
+	const struct hr_reading *was = g->link.now;
+	uint32_t peer = hr_link_peer(&g->link, 0);
+
+	if (g->link.now != was) {
+		start_over(g);
+		return 1;
+	}
+	if (peer == HMQ_OPEN || hmq_queued(g->link.reader) != 0)
+		return 0;
+	close_all(g);
 	publish_done(g);
 	if (g->n_open)
 		return 0; /* the node has to make room first */
 	g->ended = true;
 	g->node->peer_lost |= peer == HMQ_LOST;
 	hmq_writer_end(g->writer);
-	hmq_reader_end(g->link.reader);
+	hr_link_end(&g->link);
 	return 1;
 }
 
@@ -472,7 +426,7 @@ hr_gather_close_input(struct hr_gather_run *g)
 		forget(g, 0);
 	}
 	hmq_writer_end(g->writer);
-	hmq_reader_end(g->link.reader);
+	hr_link_end(&g->link);
 }
 
 /* ---- making --------------------------------------------------------------------------------- */
@@ -506,8 +460,7 @@ hr_gather_new(struct hr_host *h, uint32_t edge, struct hr_inst *reader)
 		g->open[i] = &g->store[i];
 		g->store[i].have = HR_ARRAY(h->arena, ((size_t)g->def->count + 63) / 64, uint64_t);
 	}
-	g->closed = HR_ARRAY(h->arena, CLOSED_KEYS, struct key);
-	g->hash = HR_ARRAY(h->arena, HASH_SLOTS, uint32_t);
+	g->closed = hr_keys_new(h->arena);
 	if (hr_link_open(h, &g->link, pe->chan, pe->reader, &peer, &e) ||
 	    hmq_writer_open(&g->writer, &h->wiring->chan[pe->gather_chan], &none, &e)) {
 		hr_gather_free(g);

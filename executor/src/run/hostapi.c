@@ -112,11 +112,12 @@ api_keep(const struct hop_ctx *ctx, const struct hop_rx *msg)
 			return -ENOBUFS;
 		if (in->keep_shown[msg - in->rx])
 			return -EALREADY;
-		in->keep_of[in->n_keeps] = in->link.reader;
+		in->keep_of[in->n_keeps] =
+			msg - in->rx < in->carried ? in->carry[msg - in->rx] : in->link.now;
+		in->keep_of[in->n_keeps]->held++;
 		in->keep[in->n_keeps++] = *msg;
-		in->link.pinned = true;
 		in->keep_shown[msg - in->rx] = true;
-		in->kept_any = true;
+		in->odd = true;
 		return 0;
 	}
 	return -EINVAL;
@@ -143,11 +144,10 @@ api_drop(const struct hop_ctx *ctx, const struct hop_rx *msg)
 				shown = true;
 			}
 			if (!shown)
-				hmq_release(in->keep_of[k], (struct hmq_rx *)(void *)&in->keep[k],
-					    1);
+				hmq_release(in->keep_of[k]->reader, hr_hmq_rx(&in->keep[k]), 1);
+			hr_link_let_go(&in->link, in->keep_of[k]);
 			in->keep_of[k] = in->keep_of[--in->n_keeps];
 			in->keep[k] = in->keep[in->n_keeps];
-			in->link.pinned = in->n_keeps > 0;
 			return;
 		}
 	}

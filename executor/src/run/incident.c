@@ -15,15 +15,29 @@
 
 #include "run/super.h"
 
+enum { MOST_KEPT = 100 }; /* incidents that the graph survived; a crash loop has no end */
+
 const char *const hr_reason_name[] = { "ended",  "signal",  "duration", "count",
 				       "failed", "stalled", "killed",   "forced" };
+
+static void
+insert(struct hr_super *s, struct hr_incident *i)
+{
+	struct hr_incident **at = &s->out->first;
+
+	while (*at && (*at)->when_ns <= i->when_ns)
+		at = &(*at)->next;
+	i->next = *at;
+	*at = i;
+	s->n_incidents++;
+}
 
 struct hr_incident *
 hr_incident_add(struct hr_super *s, uint32_t node, uint32_t process, uint64_t when_ns,
 		const char *fmt, ...)
 {
 	const struct hr_graph *g = s->plan->graph;
-	struct hr_incident *i = HR_NEW(s->arena, struct hr_incident), **at = &s->out->first;
+	struct hr_incident *i = HR_NEW(s->arena, struct hr_incident);
 	va_list ap;
 
 	va_start(ap, fmt);
@@ -36,11 +50,7 @@ hr_incident_add(struct hr_super *s, uint32_t node, uint32_t process, uint64_t wh
 	if (process < s->plan->n_processes)
 		i->process = s->plan->process[process].name;
 	i->when_ns = when_ns;
-	while (*at && (*at)->when_ns <= when_ns)
-		at = &(*at)->next;
-	i->next = *at;
-	*at = i;
-	s->n_incidents++;
+	insert(s, i);
 	return i;
 }
 
@@ -65,31 +75,42 @@ is_recorded(const struct hr_super *s, uint32_t who)
 	return hr_load32_acquire(&hr_page_failure(s->page, who)->kind) != HR_FAILURE_NONE;
 }
 
-bool
-hr_incident_died_badly(const struct hr_child_proc *c)
-{
-	return c->dead && !c->killed && !c->contained &&
-	       !(WIFEXITED(c->status) && WEXITSTATUS(c->status) == 0);
-}
-
-bool
-hr_incident_any(const struct hr_super *s)
-{
-	for (uint32_t i = 0; i < n_records(s); i++)
-		if (is_recorded(s, i))
-			return true;
-	for (uint32_t i = 0; i < s->n_children; i++)
-		if (hr_incident_died_badly(&s->child[i]))
-			return true;
-	return s->beyond_repair;
-}
-
 static uint32_t
 process_of(const struct hr_super *s, uint32_t who)
 {
 	const struct hr_plan *p = s->plan;
 
 	return who < p->n_workers ? p->worker[who].process : who - p->n_workers;
+}
+
+bool
+hr_incident_died_badly(const struct hr_super *s, const struct hr_child_proc *c)
+{
+	return c->dead && !c->killed && !c->contained &&
+	       !(WIFEXITED(c->status) && WEXITSTATUS(c->status) == 0 &&
+		 hr_load32_acquire(&hr_page_process(s->page, c->process)->closed));
+}
+
+/* Its failures are dealt with when its process has died, or at the next tick (failover.c). */
+static bool
+is_survived(const struct hr_super *s, uint32_t process)
+{
+	enum hr_on_failure what = s->plan->process[process].on_failure;
+
+	return s->running && (what == HR_ON_FAILURE_DETACH ||
+			      (what == HR_ON_FAILURE_RESTART && !s->opt->in_process));
+}
+
+bool
+hr_incident_any(const struct hr_super *s)
+{
+	for (uint32_t i = 0; i < n_records(s); i++)
+		if (is_recorded(s, i) && !is_survived(s, process_of(s, i)))
+			return true;
+	for (uint32_t i = 0; i < s->n_children; i++)
+		if (hr_incident_died_badly(s, &s->child[i]))
+			return true;
+	return s->beyond_repair;
 }
 
 static const char *
@@ -151,7 +172,7 @@ collect_death(struct hr_super *s, const struct hr_child_proc *c)
 {
 	const char *name = s->plan->process[c->process].name;
 
-	if (!hr_incident_died_badly(c) || explained(s, c))
+	if (!hr_incident_died_badly(s, c) || explained(s, c))
 		return;
 	if (c->words[0]) {
 		hr_incident_add(s, HR_NO_NODE, c->process, c->dead_ns,
@@ -176,12 +197,54 @@ forget_record(struct hr_super *s, uint32_t who)
 	hr_store32_release(&hr_page_failure(s->page, who)->kind, HR_FAILURE_NONE);
 }
 
+/* What is found while it is open is said, and kept if there are not too many already. */
+struct survival {
+	struct hr_arena *arena;
+	struct hr_incident *before;
+	uint32_t n_before;
+	int exit_code;
+};
+
+static void
+begin(struct hr_super *s, struct survival *v)
+{
+	*v = (struct survival){ s->arena, s->out->first, s->n_incidents, s->exit_code };
+	s->out->first = NULL;
+	if (s->n_contained >= MOST_KEPT)
+		s->arena = hr_arena_new();
+}
+
+static void
+end(struct hr_super *s, const struct survival *v)
+{
+	struct hr_incident *found = s->out->first;
+
+	s->out->first = v->before;
+	s->n_incidents = v->n_before;
+	s->exit_code = v->exit_code;
+	while (found) {
+		struct hr_incident *i = found;
+
+		found = i->next;
+		hr_super_say(s, "warning: %s", i->text);
+		if (s->arena == v->arena) {
+			insert(s, i);
+			s->n_contained++;
+		} else {
+			s->n_untold++;
+		}
+	}
+	if (s->arena != v->arena)
+		hr_arena_free(s->arena);
+	s->arena = v->arena;
+}
+
 void
 hr_incident_contain(struct hr_super *s, const struct hr_child_proc *c)
 {
-	uint32_t before = s->n_incidents;
-	int code = s->exit_code;
+	struct survival v;
 
+	begin(s, &v);
 	collect_death(s, c);
 	for (uint32_t i = 0; i < n_records(s); i++) {
 		if (process_of(s, i) != c->process || !is_recorded(s, i))
@@ -189,26 +252,25 @@ hr_incident_contain(struct hr_super *s, const struct hr_child_proc *c)
 		collect_record(s, i);
 		forget_record(s, i);
 	}
-	s->exit_code = code;
-	s->n_contained += s->n_incidents - before;
+	end(s, &v);
 }
 
 void
 hr_incident_contain_records(struct hr_super *s)
 {
 	for (uint32_t i = 0; i < s->plan->n_workers; i++) {
-		uint32_t process = process_of(s, i), kind, before = s->n_incidents;
-		int code = s->exit_code;
+		uint32_t process = process_of(s, i), kind;
+		struct survival v;
 
 		if (s->plan->process[process].on_failure != HR_ON_FAILURE_DETACH)
 			continue;
 		kind = hr_load32_acquire(&hr_page_failure(s->page, i)->kind);
 		if (kind == HR_FAILURE_NONE || kind == HR_FAILURE_SIGNAL)
 			continue; /* a crash is its process's end, which is yet to come */
+		begin(s, &v);
 		collect_record(s, i);
 		forget_record(s, i);
-		s->exit_code = code;
-		s->n_contained += s->n_incidents - before;
+		end(s, &v);
 	}
 }
 
@@ -247,5 +309,11 @@ hr_incidents_collect(struct hr_super *s)
 
 		collect_consequences(s);
 		s->n_contained += s->n_incidents - before; /* follow from what is counted already */
+	}
+	if (s->n_untold) {
+		hr_incident_add(s, HR_NO_NODE, HR_NO_NODE, (uint64_t)s->now,
+				"%llu more failures that the graph survived",
+				(unsigned long long)s->n_untold);
+		s->n_contained++;
 	}
 }

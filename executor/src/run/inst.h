@@ -19,26 +19,30 @@ struct hr_gather_run;
 
 struct hr_attached { /* an older channel, mapped as long as somebody reads it; control's */
 	struct hmq_segment seg;
+	struct hr_attached *next;
 	uint32_t refs;
 };
 
 struct hr_reading { /* one life of a reader */
 	struct hmq_reader *reader;
-	struct hr_reading *chain;     /* of those that keeps hold until the end */
+	struct hr_reading *chain;     /* the next of the list it is in */
 	struct hr_attached *attached; /* NULL: the wiring's own segment; control's */
+	uint32_t held; /* worker's: messages kept, or shown though it is `now` no longer */
 };
 
 /* The reading end of an edge.  Only one whose writer's process may restart ever changes. */
 struct hr_link {
 	struct hmq_reader *reader; /* worker's: of `now` */
 	struct hr_reading *now;    /* worker's */
-	void *next; /* struct hr_reading: the writer came back; control writes, worker takes */
-	void *left; /* struct hr_reading: the worker is done with it; control frees it */
-	struct hr_reading *stuck;  /* worker's: left with messages kept; freed at the end */
+	struct hr_reading *coming; /* worker's: taken from `next`, oldest first */
+	struct hr_reading *before; /* worker's: left with messages held */
+	void *next; /* list of struct hr_reading, oldest first: control adds, worker takes all */
+	void *left; /* list: the worker is done with them; control takes all and frees them */
 	struct hr_reading *latest; /* control's: the newest offered */
+	struct hr_reading *spare;  /* control's: freed, to be used again */
 	const uint32_t *gone;      /* hr_page_process.gone of the writer's process */
+	uint32_t ended;            /* worker: nothing is read any more */
 	bool may_return;
-	bool pinned; /* messages of the present reader are kept: it cannot be freed yet */
 };
 
 struct hr_in { /* an input of an instance; reader NULL: not connected */
@@ -48,16 +52,18 @@ struct hr_in { /* an input of an instance; reader NULL: not connected */
 	uint32_t shown; /* entries filled */
 	uint32_t min;   /* max(min_batch, need) */
 	uint32_t edge;
-	bool ended;    /* nothing will come after what is shown */
-	bool lost;     /* ... because the writer died */
-	bool any;      /* HOP_PORT_ANY */
-	bool loop;     /* has `initial`: its end does not matter */
-	bool kept_any; /* keep() was called on an entry of the present window */
+	bool ended; /* nothing will come after what is shown */
+	bool lost;  /* ... because the writer died */
+	bool any;   /* HOP_PORT_ANY */
+	bool loop;  /* has `initial`: its end does not matter */
+	bool odd;   /* some shown entry is kept or carried */
 	uint32_t max_keeps;
 	uint32_t n_keeps;            /* held past process() */
 	struct hop_rx *keep;         /* max_keeps entries */
-	struct hmq_reader **keep_of; /* whose slot each is */
+	struct hr_reading **keep_of; /* whose slot each is */
 	bool *keep_shown;            /* per entry of rx: kept in this window, do not release */
+	struct hr_reading **carry;   /* whose slot each of the first `carried` entries is */
+	uint32_t carried;            /* shown, of readings before link.now */
 	struct hr_page_edge *page;
 	int64_t timed_ns; /* when a message was last timed */
 };
@@ -148,8 +154,9 @@ struct hr_host { /* all workers of one process */
 	uint32_t n_inst;
 	struct hr_inst *inst;
 	struct hop_host api;
-	uint32_t in_node, in_call; /* what the control thread is calling */
-	int32_t done_fd;           /* eventfd: a worker's thread ended; -1: nobody waits for that */
+	struct hr_attached *attached; /* all there were, in use or not */
+	uint32_t in_node, in_call;    /* what the control thread is calling */
+	int32_t done_fd; /* eventfd: a worker's thread ended; -1: nobody waits for that */
 	/* The test guard's entries, if it is loaded; NULL in a user's process. */
 	void (*guard_enter)(int allow_fd);
 	void (*guard_leave)(void);
@@ -170,6 +177,19 @@ hr_guard_leave(const struct hr_worker *w)
 		w->host->guard_leave();
 }
 
+/* A window entry is the transport's own; window.c asserts it. */
+static inline struct hmq_rx *
+hr_hmq_rx(struct hop_rx *rx)
+{
+	return (struct hmq_rx *)(void *)rx;
+}
+
+static inline struct hmq_tx *
+hr_hmq_tx(struct hop_tx *tx)
+{
+	return (struct hmq_tx *)(void *)tx;
+}
+
 /* host.c [control] */
 int hr_host_open(struct hr_host *h, struct hr_arena *a, struct hr_wiring *w,
 		 const struct hr_run_options *opt, uint32_t process, bool rejoins);
@@ -188,7 +208,10 @@ void hr_host_snapshot(struct hr_host *h);
 
 /* window.c [worker]: one look at a node: open the window, call, close it.  Messages moved. */
 uint32_t hr_inst_step(struct hr_inst *n, int64_t now, bool sample);
+/* ends.c [worker] */
 void hr_inst_end(struct hr_inst *n, enum hr_node_state as);
+/* It had readers, and none is left. */
+bool hr_inst_is_unread(struct hr_inst *n);
 /* How many it has dealt with, those of the present call included: names the message at which it
  * failed.  Async-signal-safe. */
 uint64_t hr_inst_messages(const struct hr_inst *n);
@@ -196,8 +219,13 @@ uint64_t hr_inst_messages(const struct hr_inst *n);
 void hr_inst_stop(struct hr_inst *n, uint32_t stop);
 
 /* link.c */
-/* [worker] hmq_reader_peer, and OPEN as long as the writer may come back. */
-uint32_t hr_link_peer(struct hr_link *l);
+/* [worker] hmq_reader_peer, and OPEN as long as the writer may come back.  Moves over to the next
+ * reading when the present one holds no more than the `shown` messages that are shown. */
+uint32_t hr_link_peer(struct hr_link *l, uint32_t shown);
+/* [worker] One message of r is held no more. */
+void hr_link_let_go(struct hr_link *l, struct hr_reading *r);
+/* [worker] Nothing will be read any more. */
+void hr_link_end(struct hr_link *l);
 /* [control] The rest. */
 int hr_link_open(struct hr_host *h, struct hr_link *l, uint32_t chan, uint32_t reader,
 		 const struct hmq_peer *peer, struct hmq_error *err);
@@ -230,6 +258,8 @@ void hr_page_fail(struct hr_page *page, uint32_t who, const struct hr_page_failu
 void hr_log_put(struct hr_page_log *log, uint32_t node, int32_t level, const char *text);
 /* Next entry or false. */
 bool hr_log_take(struct hr_page_log *log, struct hr_page_log_entry *out);
+/* Its writers are dead, one perhaps with a line half written: what was not taken is dropped. */
+void hr_log_start_over(struct hr_page_log *log);
 
 /* thread.c: pin, schedule, name; read back. */
 void hr_thread_place(struct hr_worker *w);

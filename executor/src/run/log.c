@@ -56,3 +56,12 @@ hr_log_take(struct hr_page_log *log, struct hr_page_log_entry *out)
 	hr_store32_release(&e->turn, 2 * lap + 2);
 	return true;
 }
+
+void
+hr_log_start_over(struct hr_page_log *log)
+{
+	hr_add_shared(&log->full, log->tail - log->head);
+	for (uint32_t i = 0; i < HR_LOG_ENTRIES; i++)
+		log->entry[i].turn = 0;
+	log->head = log->tail = 0;
+}

@@ -90,16 +90,18 @@ int
 hr_spawn_one(struct hr_super *s, struct hr_child_proc *c, struct hr_error *err)
 {
 	uint32_t lives = hr_page_process(s->page, c->process)->lives++;
+	struct hr_arena *scratch = hr_arena_new(); /* it may be started any number of times */
 	struct hr_wire_fds fds;
-	int rc;
+	int rc = -1;
 
-	hr_wire_fds(s->arena, &s->wiring, &fds);
-	s->bundle_fd = hr_bundle_write(s->arena, s->plan, s->opt, &fds, lives, err);
-	if (s->bundle_fd < 0)
-		return -1;
-	rc = spawn(s, &fds, c, err);
-	close(s->bundle_fd);
+	hr_wire_fds(scratch, &s->wiring, &fds);
+	s->bundle_fd = hr_bundle_write(scratch, s->plan, s->opt, &fds, lives, err);
+	if (s->bundle_fd >= 0) {
+		rc = spawn(s, &fds, c, err);
+		close(s->bundle_fd);
+	}
 	s->bundle_fd = -1;
+	hr_arena_free(scratch);
 	return rc;
 }
 

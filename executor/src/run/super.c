@@ -398,6 +398,19 @@ unblock_signals(struct hr_super *s, const sigset_t *old)
 	sigprocmask(SIG_SETMASK, old, NULL);
 }
 
+/* It copied the last word on the queues it reads; what it copied before was asked for on the way.
+ */
+static bool
+has_told(const struct hr_super *s, uint32_t edge)
+{
+	const struct hr_plan *p = s->plan;
+	uint32_t process = p->worker[p->node[p->graph->edge[edge].to].worker].process;
+
+	if (!hr_load32_relaxed(&hr_page_edge(s->page, edge)->queue_valid))
+		return false;
+	return s->opt->in_process || hr_load32_acquire(&hr_page_process(s->page, process)->closed);
+}
+
 /* A process that died told nothing of its queues; those it shared are still here. */
 static void
 read_queues_of_the_dead(struct hr_super *s)
@@ -409,7 +422,7 @@ read_queues_of_the_dead(struct hr_super *s)
 		struct hr_page_edge *page = hr_page_edge(s->page, i);
 		struct hmq_edge_stat *q = &page->queue;
 
-		if (hr_load32_relaxed(&page->queue_valid) || !seg[e->chan].base)
+		if (has_told(s, i) || !seg[e->chan].base)
 			continue;
 		if (hmq_chan_stat(&seg[e->chan], e->reader, q))
 			continue;

@@ -39,11 +39,15 @@ struct hr_life { /* of a process that may fail */
 	int64_t respawn_ns; /* when it is started again; 0: not waiting */
 	bool starting;      /* started again, its workers have not all reported yet */
 	bool told;          /* to start its workers */
+	bool named;         /* said that it takes long to start */
+	bool waits;         /* not started again before its readers took what it left */
+	int64_t started_ns; /* when it was started again */
 };
 
 struct hr_old_chan { /* of a writer that was restarted; kept until its readers took all */
 	struct hmq_segment seg;
 	uint32_t chan;
+	uint32_t lives[HMQ_MAX_READERS]; /* which life of each reader it was offered to */
 	struct hr_old_chan *next;
 };
 
@@ -60,7 +64,7 @@ struct hr_super {
 	uint32_t n_children;
 	struct hr_host host; /* in-process only */
 	bool host_started;
-	cpu_set_t allowed; /* where the user lets us run */
+	cpu_set_t allowed;      /* where the user lets us run */
 	struct hr_serve *serve; /* answers tools; NULL: none */
 	int signal_fd;
 	int bundle_fd;
@@ -87,9 +91,11 @@ struct hr_super {
 	struct hr_life *life;       /* per process */
 	struct hmq_edge_stat *past; /* per edge: of channels that were replaced */
 	struct hr_old_chan *old;
-	bool beyond_repair; /* a restart was not to be */
+	struct hr_old_chan *spare; /* settled, to be used again */
+	bool beyond_repair;        /* a restart was not to be */
 	uint32_t n_incidents;
 	uint32_t n_contained; /* of them, and their consequences: the graph went on */
+	uint64_t n_untold;    /* more such, which were said but not kept */
 };
 
 /* spawn.c */
@@ -118,11 +124,24 @@ void hr_watch_blame(struct hr_super *s, const struct hr_child_proc *child);
 void hr_failover_init(struct hr_super *s);
 /* Deal with failures that the graph survives; whatever is left stops it. */
 void hr_failover_tick(struct hr_super *s);
-/* A process is being started again: that is no stall and no end. */
+/* A process is being started again: that is no end... */
 bool hr_failover_is_busy(const struct hr_super *s);
+/* ... and no stall. */
+bool hr_failover_is_at_work(const struct hr_super *s);
 int64_t hr_failover_deadline(const struct hr_super *s);
 /* Sum up the channels that were replaced. */
 void hr_failover_settle(struct hr_super *s);
+
+/* renew.c */
+/* Sum up and let go of replaced channels that are done with, or all if it is the last look; how
+ * many this process wrote remain. */
+uint32_t hr_renew_settle(struct hr_super *s, uint32_t process, bool last);
+/* New channels for all a process writes; its readers are told. */
+int hr_renew_channels(struct hr_super *s, uint32_t process, struct hr_error *err);
+/* A process ended: whatever it may not have seen of new channels is not read by anyone. */
+void hr_renew_close_rows(struct hr_super *s, uint32_t process);
+/* A process died: set straight what it was in the middle of. */
+void hr_renew_page(struct hr_super *s, uint32_t process);
 
 /* super.c */
 void hr_super_wake(struct hr_super *s);
@@ -137,7 +156,7 @@ struct hr_incident *hr_incident_add(struct hr_super *s, uint32_t node, uint32_t 
 	__attribute__((format(printf, 5, 6)));
 /* A failure record or an unasked death is there: time to stop. */
 bool hr_incident_any(const struct hr_super *s);
-bool hr_incident_died_badly(const struct hr_child_proc *c);
+bool hr_incident_died_badly(const struct hr_super *s, const struct hr_child_proc *c);
 /* Note what happened to a dead child whose graph goes on, and forget its records. */
 void hr_incident_contain(struct hr_super *s, const struct hr_child_proc *c);
 /* The same for nodes that failed with on_failure: detach while their process lives. */

@@ -291,7 +291,7 @@ check_stall(struct hr_super *s, bool busy)
 {
 	if (busy || s->stop >= HR_STOP_NOW || s->now - s->moved_ns < s->stall_ns)
 		return;
-	if (hr_failover_is_busy(s) || waits_for_outside(s) || gathers_may_time_out(s))
+	if (waits_for_outside(s) || gathers_may_time_out(s))
 		return;
 	if (sum_moved(s) != s->moved)
 		return; /* it moved while we looked */
@@ -474,7 +474,8 @@ hr_watch_tick(struct hr_super *s)
 	uint64_t moved = sum_moved(s);
 	bool busy;
 
-	if (moved != s->moved) {
+	/* The clock of a stall starts when those that failed are back. */
+	if (moved != s->moved || hr_failover_is_at_work(s)) {
 		s->moved = moved;
 		s->moved_ns = s->now;
 	}

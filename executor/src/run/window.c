@@ -40,18 +40,6 @@ enum {
 	BLOCKS_FOR_NS = 100 * 1000 * 1000, /* how long a blocking op may wait in one call */
 };
 
-static struct hmq_rx *
-as_hmq_rx(struct hop_rx *rx)
-{
-	return (struct hmq_rx *)(void *)rx;
-}
-
-static struct hmq_tx *
-as_hmq_tx(struct hop_tx *tx)
-{
-	return (struct hmq_tx *)(void *)tx;
-}
-
 /* Show what has come; false when the peer wrote nonsense. */
 static bool
 in_show(struct hr_in *in)
@@ -60,7 +48,7 @@ in_show(struct hr_in *in)
 
 	if (in->shown == in->max)
 		return true;
-	got = hmq_peek(in->link.reader, in->shown, as_hmq_rx(in->rx + in->shown),
+	got = hmq_peek(in->link.reader, in->shown - in->carried, hr_hmq_rx(in->rx + in->shown),
 		       in->max - in->shown);
 	if (got < 0)
 		return false;
@@ -68,17 +56,29 @@ in_show(struct hr_in *in)
 	return true;
 }
 
+/* The writer was started again while some, too few for a call, are shown: they come first. */
+static void
+in_carry(struct hr_in *in, struct hr_reading *of)
+{
+	while (in->carried < in->shown)
+		in->carry[in->carried++] = of;
+	in->odd |= in->carried > 0;
+}
+
 /* Too little is shown: has the stream ended?  Then whatever came before the end is shown too. */
 static bool
 in_check_end(struct hr_in *in)
 {
-	uint32_t peer = hr_link_peer(&in->link);
+	struct hr_reading *was = in->link.now;
+	uint32_t peer = hr_link_peer(&in->link, in->shown - in->carried);
 
+	if (in->link.now != was)
+		in_carry(in, was);
 	if (peer == HMQ_OPEN)
 		return true;
 	if (peer == HMQ_BROKEN || !in_show(in))
 		return false;
-	if (hmq_queued(in->link.reader) == in->shown) {
+	if (hmq_queued(in->link.reader) == in->shown - in->carried) {
 		in->ended = true;
 		in->lost = peer == HMQ_LOST;
 	}
@@ -94,7 +94,7 @@ out_open(struct hr_out *out)
 	if (out->held)
 		return 0;
 	if (out->loaned < out->max)
-		out->loaned += hmq_loan(out->writer, as_hmq_tx(out->tx + out->loaned),
+		out->loaned += hmq_loan(out->writer, hr_hmq_tx(out->tx + out->loaned),
 					out->max - out->loaned);
 	return out->loaned < room ? out->loaned : room;
 }
@@ -189,27 +189,37 @@ time_messages(const struct hr_inst *n, struct hr_in *in, uint32_t taken, int64_t
 	in->timed_ns = now;
 }
 
+/* Some of the window are kept, or of an older channel. */
 static void
-release_unkept(struct hr_in *in, uint32_t taken)
+take_odd(struct hr_in *in, uint32_t taken)
 {
-	hmq_advance(in->link.reader, taken);
-	for (uint32_t i = 0; i < taken; i++)
+	uint32_t n = taken < in->carried ? taken : in->carried;
+
+	for (uint32_t i = 0; i < taken; i++) {
+		struct hr_reading *of = i < in->carried ? in->carry[i] : in->link.now;
+
+		hmq_advance(of->reader, 1);
 		if (!in->keep_shown[i])
-			hmq_release(in->link.reader, as_hmq_rx(&in->rx[i]), 1);
+			hmq_release(of->reader, hr_hmq_rx(&in->rx[i]), 1);
+		if (i < in->carried)
+			hr_link_let_go(&in->link, of);
+	}
+	in->carried -= n;
+	memmove(in->carry, in->carry + n, in->carried * sizeof(*in->carry));
 	memmove(in->keep_shown, in->keep_shown + taken, (in->max - taken) * sizeof *in->keep_shown);
 	memset(in->keep_shown + (in->max - taken), 0, taken * sizeof *in->keep_shown);
-	in->kept_any = false;
+	in->odd = in->carried > 0;
 	for (uint32_t i = 0; i < in->shown - taken; i++)
-		in->kept_any |= in->keep_shown[i];
+		in->odd |= in->keep_shown[i];
 }
 
 static void
 in_take(struct hr_in *in, uint32_t taken)
 {
-	if (__builtin_expect(in->kept_any, 0))
-		release_unkept(in, taken);
+	if (__builtin_expect(in->odd, 0))
+		take_odd(in, taken);
 	else
-		hmq_take(in->link.reader, as_hmq_rx(in->rx), taken);
+		hmq_take(in->link.reader, hr_hmq_rx(in->rx), taken);
 	in->shown -= taken;
 	if (in->shown)
 		memmove(in->rx, in->rx + taken, in->shown * sizeof *in->rx);
@@ -280,7 +290,7 @@ close_outputs(struct hr_inst *n)
 
 		if (!filled)
 			continue;
-		rc = hmq_publish(out->writer, as_hmq_tx(out->tx), filled);
+		rc = hmq_publish(out->writer, hr_hmq_tx(out->tx), filled);
 		if (rc < 0) {
 			fail_publish(n, i, rc);
 			return UINT32_MAX;
@@ -310,115 +320,7 @@ hr_inst_messages(const struct hr_inst *n)
 	return taken > filled ? taken : filled;
 }
 
-/* ---- the end of a node --------------------------------------------------------------------- */
-
-void
-hr_inst_end(struct hr_inst *n, enum hr_node_state as)
-{
-	if (n->state == HR_INST_ENDED)
-		return;
-	n->state = HR_INST_ENDED;
-	for (uint32_t i = 0; i < n->n_out; i++) {
-		struct hr_out *out = &n->out[i];
-
-		hmq_cancel(out->writer, as_hmq_tx(out->tx), out->loaned);
-		out->loaned = 0;
-		hmq_writer_end(out->writer);
-	}
-	for (uint32_t i = 0; i < n->n_in; i++) {
-		struct hr_in *in = &n->in[i];
-
-		if (!in->link.reader)
-			continue;
-		for (uint32_t k = 0; k < in->n_keeps; k++)
-			hmq_release(in->keep_of[k], as_hmq_rx(&in->keep[k]), 1);
-		in->n_keeps = 0;
-		hmq_reader_end(in->link.reader);
-	}
-	for (uint32_t i = 0; i < n->n_gathers; i++)
-		hr_gather_close_input(n->gather[i]);
-	n->wait_for = HR_FOR_NOTHING;
-	hr_store32_relaxed(&n->page->wait_for, HR_FOR_NOTHING);
-	hr_store_relaxed(&n->page->end_ns, hr_mono_ns());
-	if (as == HR_NODE_ENDED && n->peer_lost)
-		as = HR_NODE_LOST;
-	hr_store32_release(&n->page->state, as);
-	n->worker->n_live--;
-	/* The end of a node is no hot path: the bell is a system call. */
-	hr_guard_leave(n->worker);
-	hr_wire_ring(n->worker->host->wiring);
-	hr_guard_enter(n->worker, 0);
-}
-
-void
-hr_inst_stop(struct hr_inst *n, uint32_t stop)
-{
-	bool live = n->op->flags & HOP_F_LIVE;
-
-	if (n->state == HR_INST_ENDED)
-		return;
-	if (stop >= HR_STOP_NOW) {
-		hr_inst_end(n, HR_NODE_ENDED);
-		return;
-	}
-	if (!n->is_source) {
-		n->io.stopping = stop >= HR_STOP_SOURCES;
-		return;
-	}
-	if (!live) {
-		if (stop >= HR_STOP_SOURCES)
-			hr_inst_end(n, HR_NODE_ENDED);
-		return;
-	}
-	if (stop >= HR_STOP_LIVE) {
-		n->io.stopping = 1;
-		n->idle = false;
-		n->wake_ns = 0;
-		n->fd_ready = true;
-	}
-}
-
-/* Some reader is dead now, but its process is being started again. */
-static bool
-a_reader_returns(const struct hr_inst *n, const struct hr_out *out)
-{
-	const struct hr_plan *p = n->host->plan;
-	const struct hr_plan_chan *c = &p->chan[out->chan];
-	struct hr_page *page = n->host->wiring->page;
-
-	for (uint32_t r = 0; out->may_return && r < c->n_readers; r++) {
-		uint32_t to = p->graph->edge[c->edge[r]].to;
-		uint32_t process = p->worker[p->node[to].worker].process;
-
-		if (p->process[process].on_failure == HR_ON_FAILURE_RESTART &&
-		    !hr_load32_acquire(&hr_page_process(page, process)->gone) &&
-		    hr_load32_acquire(&hr_page_node(page, to)->state) < HR_NODE_ENDED)
-			return true;
-	}
-	return false;
-}
-
-static bool
-no_reader_left(struct hr_inst *n)
-{
-	bool had = false, has = false;
-
-	for (uint32_t i = 0; i < n->n_out; i++) {
-		struct hr_out *out = &n->out[i];
-
-		if (!out->has_readers)
-			has = true; /* nobody was to read it: it says nothing about the end */
-		else if (!out->unread && hmq_writer_readers(out->writer) == 0) {
-			out->held = a_reader_returns(n, out);
-			out->unread = !out->held;
-		} else {
-			out->held = false;
-		}
-		had |= out->has_readers;
-		has |= out->has_readers && !out->unread;
-	}
-	return had && !has;
-}
+/* ---- the call ------------------------------------------------------------------------------ */
 
 static void
 note_wait(struct hr_inst *n, enum hr_wait_for what)
@@ -429,8 +331,6 @@ note_wait(struct hr_inst *n, enum hr_wait_for what)
 	hr_store32_relaxed(&n->page->wait_for, what);
 	hr_store32_relaxed(&n->page->wait_port, n->wait_port);
 }
-
-/* ---- the call ------------------------------------------------------------------------------ */
 
 static bool
 is_due(const struct hr_inst *n, const struct look *look, int64_t now)
@@ -621,7 +521,7 @@ hr_inst_step(struct hr_inst *n, int64_t now, bool sample)
 	if (!look.ready && !is_called_anyway(n, now)) {
 		n->wait_port = look.port;
 		note_wait(n, HR_FOR_INPUT);
-		if (sample && no_reader_left(n)) {
+		if (sample && hr_inst_is_unread(n)) {
 			hr_inst_end(n, HR_NODE_ENDED);
 			return 1;
 		}
@@ -629,13 +529,13 @@ hr_inst_step(struct hr_inst *n, int64_t now, bool sample)
 	}
 	if (!open_outputs(n, &look)) {
 		note_wait(n, HR_FOR_OUTPUT);
-		if (no_reader_left(n)) {
+		if (hr_inst_is_unread(n)) {
 			hr_inst_end(n, HR_NODE_ENDED);
 			return 1;
 		}
 		return 0;
 	}
-	if (sample && no_reader_left(n)) {
+	if (sample && hr_inst_is_unread(n)) {
 		hr_inst_end(n, HR_NODE_ENDED);
 		return 1;
 	}
