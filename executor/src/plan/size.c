@@ -137,7 +137,7 @@ size_edge(struct hr_planner *p, uint32_t edge, uint32_t *node_depth)
 	check_batch(p, edge, s->want);
 	*node_depth = choose_depth(p, edge, s->want);
 	s->max_in = min_u32(*node_depth, max_u32(s->want, batch));
-	if (s->when_full == HR_FULL_DROP_OLDEST) /* showing claims: no more than is wanted */
+	if (e->when_full == HR_FULL_DROP_OLDEST) /* showing claims: no more than is wanted */
 		s->max_in = s->want;
 	s->when_full = e->when_full;
 	s->gather_chan = HR_NONE;
