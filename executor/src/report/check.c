@@ -74,10 +74,24 @@ both_ended(const struct hr_report *r, struct hr_page *page, uint32_t i)
 	       (to == HR_NODE_ENDED || to == HR_NODE_FAILED);
 }
 
+/* Its process died and the graph went on: the numbers went with it. */
+static bool
+died_with_it(const struct hr_report *r, struct hr_page *page, const struct hr_edge_numbers *e)
+{
+	const struct hr_plan *p = r->plan;
+	const struct hr_page_process *q =
+		hr_page_process(page, p->worker[p->node[e->edge->to].worker].process);
+
+	return q->lives && !q->closed;
+}
+
 /* NULL: the edge is in order. */
 static const char *
-edge_fault(struct hr_arena *a, const struct hr_edge_numbers *e)
+edge_fault(struct hr_arena *a, const struct hr_report *r, struct hr_page *page,
+	   const struct hr_edge_numbers *e)
 {
+	if (!e->page->queue_valid && died_with_it(r, page, e))
+		return NULL;
 	if (!e->page->queue_valid)
 		return hr_printf(a, "nobody reported the numbers of %s", e->name);
 	if (!balances(&e->page->queue))
@@ -101,7 +115,7 @@ check_edges(struct hr_arena *a, struct hr_report *r, struct hr_outcome *out,
 
 		if (failed && (!n->edge[i].page->queue_valid || !both_ended(r, out->page, i)))
 			continue;
-		text = edge_fault(a, &n->edge[i]);
+		text = edge_fault(a, r, out->page, &n->edge[i]);
 		if (!text)
 			continue;
 		append(a, out, e->source.at, r->plan->graph->node[e->to].name.text, text);
@@ -120,6 +134,8 @@ loss_text(struct hr_arena *a, const struct hr_numbers *n)
 	hr_text_init(&t, a);
 	hr_text_add(&t, "--deny drops: %" PRIu64 " message%s lost", n->lost,
 		    n->lost == 1 ? "" : "s");
+	if (n->abandoned)
+		hr_text_add(&t, ", %" PRIu64 " abandoned", n->abandoned);
 	if (n->frames_lost)
 		hr_text_add(&t, ", %" PRIu64 " frame%s dropped", n->frames_lost,
 			    n->frames_lost == 1 ? "" : "s");
@@ -138,7 +154,8 @@ hr_report_check(struct hr_arena *a, struct hr_report *r, struct hr_outcome *out)
 		return out->exit_code;
 	n = hr_numbers_make(a, r->plan, out);
 	check_edges(a, r, out, n);
-	if (r->deny_drops && !out->exit_code && n->lost + n->frames_lost + n->pieces_lost) {
+	if (r->deny_drops && !out->exit_code &&
+	    n->lost + n->abandoned + n->frames_lost + n->pieces_lost) {
 		append(a, out, HR_NOWHERE, NULL, loss_text(a, n));
 		out->exit_code = 4;
 	}

@@ -135,6 +135,7 @@ make_edge(struct hr_arena *a, const struct hr_plan *p, struct hr_page *page, uin
 	};
 	e->lost = e->page->queue.lost + (g->gather ? e->page->gathered.lost : 0);
 	n->lost += e->lost;
+	n->abandoned += e->page->queue.abandoned;
 	if (e->gather) {
 		n->frames_lost += e->gather->dropped + e->gather->shed_frames;
 		n->pieces_lost += e->gather->late + e->gather->shed + e->gather->invalid;

@@ -37,6 +37,7 @@ struct hr_numbers {
 	uint32_t n_edges, n_nodes;
 	uint64_t delivered;   /* messages that sinks took */
 	uint64_t lost;        /* on edges, and what ops count as lost */
+	uint64_t abandoned;   /* queued at, or held by, readers that died */
 	uint64_t frames_lost; /* assembled frames that were dropped or shed */
 	uint64_t pieces_lost; /* late, shed or invalid at a gather */
 	int64_t wall_ns;

@@ -431,6 +431,8 @@ add_verdict(struct hr_text *t, const struct hr_report *r, const struct hr_number
 	if (n) {
 		hr_text_add(t, " after %s, %" PRIu64 " delivered, %" PRIu64 " lost",
 			    hr_ns_text(t->arena, (uint64_t)n->wall_ns), n->delivered, n->lost);
+		if (n->abandoned)
+			hr_text_add(t, ", %" PRIu64 " abandoned", n->abandoned);
 		if (n->frames_lost)
 			hr_text_add(t, ", %" PRIu64 " frames dropped", n->frames_lost);
 	}
