@@ -21,6 +21,8 @@ extern const struct hop_op inject_dump;
 extern const struct hop_op inject_take;
 extern const struct hop_op inject_sin;
 extern const struct hop_op inject_late;
+extern const struct hop_op inject_keep;
+extern const struct hop_op inject_second_life;
 
 #define INJECT_PARAM(type, strct, member, def, min, max, doc)                                      \
 	HOP_PARAM(type, 0, strct, member, def, min, max, doc)

@@ -11,7 +11,8 @@ inject_shape_same(const struct hop_ctx *ctx, struct hop_shape *shape)
 }
 
 static const struct hop_op *const ops[] = {
-	&inject_order, &inject_dump, &inject_take, &inject_sin, &inject_late,
+	&inject_order, &inject_dump,        &inject_take, &inject_sin,
+	&inject_late,  &inject_second_life, &inject_keep,
 };
 
 const struct hop_plugin hop_plugin_v1 = {
