@@ -3,10 +3,12 @@
 
 import json
 import os
+import signal
+import socket
 import struct
 import subprocess
 
-from holotest import case, contains, equal, main, true, until
+from holotest import Skip, case, contains, equal, main, stat_of, true, until
 
 # Two processes; the reader is slow enough to be looked at, the source ends by itself.
 GRAPH = """\
@@ -174,6 +176,103 @@ def stop_hard(run):
     run.check_clean(patience=10)
 
 
+def call(run):
+    s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    s.settimeout(60)
+    s.connect("\0holorun/%d/%d" % (os.geteuid(), run.pid))
+    return s
+
+
+def hung_up(s):
+    try:
+        return s.recv(16) == b""
+    except ConnectionResetError:
+        return True
+
+
+@case
+def callers_cannot_disturb_a_run(b):
+    run = start(b)
+    for words in (b"nonsense", b"", b"x" * 60000, b"channels" * 3):
+        s = call(run)
+        s.send(words)
+        true(hung_up(s), "nonsense is hung up on")
+        s.close()
+    silent = [call(run) for _ in range(20)]  # more than are heard at a time
+    greedy = [call(run) for _ in range(3)]
+    for s in greedy:  # asks and never reads
+        s.setblocking(False)
+        try:
+            for _ in range(1000):
+                s.send(b"channels")
+        except OSError:
+            pass
+    true(edges(b, run), "others are answered")
+    before = edges(b, run, "stat")["near.out"]["received"]
+    until(lambda: edges(b, run, "stat")["near.out"]["received"] > before, "the run goes on")
+    for s in silent + greedy:
+        s.close()
+    stop(run)
+
+
+@case
+def a_stopped_run_is_left_out_and_hangs_nobody(b):
+    run = start(b)
+    run.send(signal.SIGSTOP)
+    until(lambda: stat_of(run.pid)[0] == "T", "it is stopped")
+    equal(edges(b, run), {}, "edges of a run that does not answer")
+    run.send(signal.SIGCONT)
+    true(edges(b, run), "it answers again")
+    stop(run)
+
+
+@case
+def another_user_is_not_answered(b):
+    if os.geteuid() != 0:
+        raise Skip("only root can be another user")
+    run = start(b)
+    read, write = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        os.setresgid(65534, 65534, 65534)
+        os.setresuid(65534, 65534, 65534)
+        s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        s.connect("\0holorun/0/%d" % run.pid)
+        try:
+            s.send(b"channels")
+            answer = s.recv(16)
+        except OSError:
+            answer = b""
+        os.write(write, b"answered" if answer else b"refused")
+        os._exit(0)
+    os.waitpid(pid, 0)
+    equal(os.read(read, 16), b"refused", "what another user gets")
+    os.close(read)
+    os.close(write)
+    stop(run)
+
+
+@case
+def descriptors_are_read_only(b):
+    run = start(b)
+    s = call(run)
+    s.send(b"channels")
+    words, fds, _, _ = socket.recv_fds(s, 64, 4)
+    equal(words[:4], b"fds ", "answer")
+    found = [fd for _ in range(1) for fd in socket.recv_fds(s, 64, 128)[1]]
+    equal(len(found), int(words[4:]), "descriptors")
+    for fd in found:
+        try:
+            os.pwrite(fd, b"x", 0)
+            true(False, "a run's memory could be written")
+        except OSError:
+            pass
+    for fd in fds + found:
+        os.close(fd)
+    s.close()
+    stop(run)
+
+
 @case
 def replay_plays_into_an_endpoint_and_a_graph(b):
     run = start(b)
@@ -197,7 +296,6 @@ def replay_plays_into_an_endpoint_and_a_graph(b):
 @case
 def clean_removes_dead_sockets_only(b):
     os.mkdir(b.path("holomq"))
-    import socket
     for name, live in (("dead", False), ("live", True)):
         s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         s.bind(b.path("holomq/%s.hmq" % name))

@@ -14,6 +14,7 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -31,11 +32,15 @@ static int
 connect_to(const char *name)
 {
 	struct sockaddr_un un = { .sun_family = AF_UNIX };
+	const struct timeval patience = { .tv_sec = ANSWER_MS / 1000 };
 	size_t n = strlen(name);
-	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	int fd = n + 1 > sizeof(un.sun_path) ? -1
+					     : socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 
-	if (fd < 0 || n + 1 > sizeof(un.sun_path))
-		return fd;
+	if (fd < 0)
+		return -1;
+	/* A stopped supervisor may have its hands full of callers. */
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
 	memcpy(un.sun_path + 1, name, n);
 	if (connect(fd, (struct sockaddr *)&un,
 		    (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + n))) {

@@ -20,7 +20,7 @@
 
 #include "base/json.h"
 
-enum { CALLERS = 8, FDS_A_PACKET = 128, NAMES = 10 };
+enum { CALLERS = 8, FDS_A_PACKET = 128, NAMES = 10, BACKLOG = 64 };
 
 struct hr_serve {
 	struct hr_super *super;
@@ -309,9 +309,12 @@ hr_serve_accept(struct hr_serve *v)
 			hear(v, e[i].data.u32);
 			continue;
 		}
-		fd = accept4(v->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-		if (fd >= 0)
+		for (int k = 0; k < BACKLOG; k++) {
+			fd = accept4(v->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+			if (fd < 0)
+				break;
 			welcome(v, fd);
+		}
 	}
 }
 
@@ -354,7 +357,7 @@ hr_serve_open(struct hr_super *s)
 	v->epoll = epoll_create1(EPOLL_CLOEXEC);
 	v->listener = listen_somewhere();
 	if (v->text >= 0 && v->epoll >= 0 && v->listener >= 0 &&
-	    listen(v->listener, CALLERS) == 0 &&
+	    listen(v->listener, BACKLOG) == 0 &&
 	    epoll_ctl(v->epoll, EPOLL_CTL_ADD, v->listener, &e) == 0)
 		return v;
 	hr_serve_close(v);
