@@ -219,6 +219,8 @@ hmq_writer_region(const struct hmq_writer *w, void **base, uint64_t *bytes, uint
 void
 hmq_writer_end(struct hmq_writer *w)
 {
+	/* Who died before the end is settled now: nobody may look later. */
+	hmq_writer_readers(w);
 	for (uint32_t i = 0; i < w->n_readers; i++)
 		/* R5: everything published is in the ring; pairs with A5 in hmq_reader_peer */
 		hmq_store_release_u32(&w->out[i].row->ended, 1);

@@ -165,7 +165,7 @@ static void
 a_killed_reader_gives_room_and_slots_back(void **state)
 {
 	/* Every way for the writer to notice. */
-	enum { BY_ROOM, BY_LOAN, BY_PUBLISH, BY_COUNT, BY_PRIME, WAYS };
+	enum { BY_ROOM, BY_LOAN, BY_PUBLISH, BY_COUNT, BY_PRIME, BY_END, WAYS };
 
 	(void)state;
 	for (int way = 0; way < WAYS; way++) {
@@ -194,12 +194,15 @@ a_killed_reader_gives_room_and_slots_back(void **state)
 			assert_int_equal(rig_send(&rig, 1), 1);
 		else if (way == BY_COUNT)
 			assert_int_equal(hmq_writer_readers(rig.w), 0);
+		else if (way == BY_END)
+			hmq_writer_end(rig.w);
 		else
 			assert_int_equal(hmq_prime(rig.w, 0, 1, 8), -EPIPE);
 		if (way == BY_LOAN)
 			hmq_cancel(rig.w, tx, 4);
-		assert_int_equal(hmq_writer_is_idle(rig.w), 1);
+		/* Before hmq_writer_is_idle, which looks as well. */
 		assert_int_equal(hmq_chan_stat(&rig.seg, 0, &s), 0);
+		assert_int_equal(hmq_writer_is_idle(rig.w), 1);
 		assert_int_equal(s.received, 2);
 		assert_int_equal(s.abandoned, way == BY_LOAN ? 3 : 4);
 		assert_int_equal(s.left, way == BY_PUBLISH ? 1 : 0);
