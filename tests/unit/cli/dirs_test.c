@@ -8,6 +8,7 @@
 #include <setjmp.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <unistd.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -59,6 +60,33 @@ an_empty_environment_adds_nothing(void **state)
 	assert_int_equal(hr_cli_plugin_dirs(*state, &given).n, without);
 }
 
+static void
+endpoints_lie_where_the_session_says(void **state)
+{
+	setenv("XDG_RUNTIME_DIR", "/run/mine", 1);
+	assert_string_equal(hr_cli_endpoint_dir(*state), "/run/mine/holomq");
+}
+
+static void
+without_a_session_endpoints_lie_in_a_folder_of_the_user(void **state)
+{
+	static const char *const UNUSABLE[] = { "", "relative" };
+
+	for (int i = 0; i < 3; i++) {
+		const char *dir, *id = hr_printf(*state, "%u", (unsigned)geteuid());
+
+		if (i < 2)
+			setenv("XDG_RUNTIME_DIR", UNUSABLE[i], 1);
+		else
+			unsetenv("XDG_RUNTIME_DIR");
+		dir = hr_cli_endpoint_dir(*state);
+		if (access(hr_printf(*state, "/run/user/%s", id), W_OK | X_OK) == 0)
+			assert_string_equal(dir, hr_printf(*state, "/run/user/%s/holomq", id));
+		else
+			assert_string_equal(dir, hr_printf(*state, "/tmp/holomq-%s", id));
+	}
+}
+
 int
 main(void)
 {
@@ -66,6 +94,10 @@ main(void)
 		cmocka_unit_test_setup_teardown(given_folders_come_first_then_the_environment,
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(an_empty_environment_adds_nothing, setup, teardown),
+		cmocka_unit_test_setup_teardown(endpoints_lie_where_the_session_says, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(
+			without_a_session_endpoints_lie_in_a_folder_of_the_user, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
