@@ -99,7 +99,8 @@ every_key_becomes_a_parameter(void **state)
 	load(&l,
 	     "holorun: 1\nknobs: {d: {type: int, default: 9}}\nnodes: {src: {op: x}}\n"
 	     "endpoints:\n"
-	     "  a: {export: src, name: b.c, kind: k, layout: 0x10, depth: $d, when_full: drop_oldest, seats: 3,\n"
+	     "  a: {export: src, name: b.c, kind: k, layout: 0x10, depth: $d, when_full: "
+	     "drop_oldest, seats: 3,\n"
 	     "      required: 2, attach_timeout: 5ms, dir: here, any_user: true, x-why: because}\n"
 	     "  i: {import: z, serve: true, kind: k, depth: 2, when_full: fail, required: 0,\n"
 	     "      attach_timeout: 1s, format: u8, max_bytes: 1KiB, lossy_end: true,\n"
