@@ -251,8 +251,8 @@ def build(config, mutant, folder, weak):
     program = os.path.join(folder, "explore")
     with open(source, "w", encoding="utf-8") as f:
         f.write(mutant["text"])
-    subprocess.run(config["cc"] + config["flags"] + ["-include", weak, "-w", "-c", source, "-o",
-                                                      source + ".o"], check=True,
+    subprocess.run(config["cc"] + config["flags"] + ["-g0", "-include", weak, "-w", "-c", source,
+                                                     "-o", source + ".o"], check=True,
                    stderr=subprocess.PIPE)
     objects = [o for o in config["objects"] if os.path.basename(o) != stem + ".c.o"]
     if len(objects) != len(config["objects"]) - 1:
