@@ -180,8 +180,8 @@ int hmq_seats_make(struct hmq_endpoint *ep, struct hmq_error *err);
 void hmq_seats_free(struct hmq_endpoint *ep);
 /* A free seat, or -EUSERS; event_fd is the seat's from then on. */
 int hmq_seat_take(struct hmq_endpoint *ep, int32_t event_fd, struct hmq_error *err);
-/* The peer of this seat hung up. */
-void hmq_seat_hangup(struct hmq_endpoint *ep, uint32_t seat);
+/* This connection hung up: a hint for its seat, unless that has another peer by now. */
+void hmq_seat_hangup(struct hmq_endpoint *ep, uint32_t seat, uint32_t conn);
 /* Count peers; give seats back whose peers have gone. */
 void hmq_seats_look(struct hmq_endpoint *ep);
 struct hmq_waiter *hmq_seat_waiter(const struct hmq_endpoint *ep, uint32_t index);

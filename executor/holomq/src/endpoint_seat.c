@@ -210,14 +210,27 @@ is_left(const struct hmq_endpoint *ep, uint32_t seat)
 	return s->was_there || s->conn == HMQ_MAX_CONNS;
 }
 
+/* It asked to be let in and died before it was: nobody else writes its word any more. */
+static void
+withdraw(struct hmq_out *o)
+{
+	/* relaxed: read and written for this thread alone */
+	uint32_t ticket = hmq_load_relaxed_u32(&o->row->ticket);
+
+	if (ticket != o->ticket && !(ticket & HMQ_TICKET_CLOSED))
+		hmq_store_relaxed_u32(&o->row->ticket, ticket | HMQ_TICKET_CLOSED);
+}
+
 static void
 give_back(struct hmq_endpoint *ep, uint32_t index)
 {
 	struct hmq_seat *s = &ep->seats[index];
 	struct hmq_peer peer = peer_of(ep, index, -1);
 
-	if (ep->writer)
+	if (ep->writer) {
+		withdraw(&ep->writer->out[index]);
 		hmq_writer_set_peer(ep->writer, index, &peer);
+	}
 	if (s->event_fd >= 0)
 		close(s->event_fd);
 	*s = (struct hmq_seat){ .event_fd = -1, .conn = HMQ_MAX_CONNS };
@@ -280,7 +293,8 @@ hmq_seat_take(struct hmq_endpoint *ep, int32_t event_fd, struct hmq_error *err)
 }
 
 void
-hmq_seat_hangup(struct hmq_endpoint *ep, uint32_t seat)
+hmq_seat_hangup(struct hmq_endpoint *ep, uint32_t seat, uint32_t conn)
 {
-	ep->seats[seat].conn = HMQ_MAX_CONNS;
+	if (ep->seats[seat].conn == conn)
+		ep->seats[seat].conn = HMQ_MAX_CONNS;
 }

@@ -80,7 +80,7 @@ welcome(struct hmq_endpoint *ep, uint32_t index)
 	ep->seats[seat].conn = index;
 	if (hmq_packet_send(c->fd, &w, sizeof(w), fds, ep->event_fd >= 0 ? 3 : 2)) {
 		/* It left already: its life has not begun, so the seat is free again. */
-		hmq_seat_hangup(ep, c->seat);
+		hmq_seat_hangup(ep, c->seat, index);
 		drop_conn(c);
 	}
 }
@@ -268,7 +268,7 @@ settle(struct hmq_endpoint *ep)
 		c->joined = 0;
 		if (c->state != HMQ_CONN_GONE)
 			continue;
-		hmq_seat_hangup(ep, c->seat);
+		hmq_seat_hangup(ep, c->seat, i);
 		drop_conn(c);
 	}
 	for (uint32_t i = 0; i < HMQ_MAX_CONNS; i++)

@@ -482,6 +482,101 @@ nonsense_is_refused_and_leaves_nothing(void **state)
 	place_close(&p);
 }
 
+static const struct hmq_hello good_hello = { .magic = HMQ_HELLO_MAGIC,
+					     .version = HMQ_WIRE_VERSION,
+					     .role = HMQ_ROLE_READER,
+					     .contract = { .policy = HMQ_ANY } };
+
+/* Call and ask, as import does; the answer is there once the exporter has polled. */
+static int
+call_and_ask(const struct place *p)
+{
+	struct hmq_hello h = good_hello;
+	int fd = call(p, "x");
+
+	h.digest = hmq_layout_digest();
+	assert_int_equal(hmq_packet_send(fd, &h, sizeof(h), NULL, 0), 0);
+	return fd;
+}
+
+static void
+a_late_hang_up_does_not_cost_the_next_one_his_seat(void **state)
+{
+	struct place p;
+	struct hmq_endpoint *ep;
+	int fd;
+
+	(void)state;
+	place_open(&p);
+	ep = open_export(&p, HMQ_ROLE_WRITER, 0, 1);
+	fd = call_and_ask(&p);
+	hmq_endpoint_poll(ep);
+	assert_true(ep->seats[0].is_taken);
+	hmq_seat_hangup(ep, 0, ep->seats[0].conn + 1); /* the connection of who sat there before */
+	hmq_endpoint_poll(ep);
+	assert_true(ep->seats[0].is_taken);
+	close(fd);
+	hmq_endpoint_poll(ep);
+	assert_false(ep->seats[0].is_taken);
+	hmq_endpoint_close(ep);
+	place_close(&p);
+}
+
+/* In a child: ask, join, die, while the exporter looks elsewhere. */
+static pid_t
+join_and_die(struct place *p)
+{
+	struct hmq_segment chan, life;
+	struct hmq_peer peer = { .event_fd = -1 };
+	struct hmq_reader *r;
+	struct hmq_welcome w;
+	int fds[HMQ_MAX_FDS], fd;
+	uint32_t n;
+	pid_t pid = place_fork();
+
+	if (pid)
+		return pid;
+	fd = call_and_ask(p);
+	place_tell(p, 'a');
+	while (hmq_packet_receive(fd, &w, sizeof(w), fds, &n) == -EAGAIN)
+		sched_yield();
+	CHILD_CHECK(w.code == 0 && n == 2);
+	CHILD_CHECK(hmq_segment_map(&chan, fds[0], NULL) == 0);
+	CHILD_CHECK(hmq_segment_map(&life, fds[1], NULL) == 0);
+	peer.life = (void *)((uint8_t *)life.base + 2 * HMQ_WAITER_BYTES);
+	CHILD_CHECK(hmq_life_begin((void *)((uint8_t *)life.base + HMQ_WAITER_BYTES)) == 0);
+	CHILD_CHECK(hmq_reader_rejoin(&r, &chan, 0, &peer, NULL) == 0);
+	kill(getpid(), SIGKILL);
+	_exit(0);
+}
+
+static void
+who_dies_at_the_door_is_not_let_in_later(void **state)
+{
+	struct place p;
+	struct hmq_endpoint *ep;
+	pid_t pid;
+	int fd;
+
+	(void)state;
+	place_open(&p);
+	ep = open_export(&p, HMQ_ROLE_WRITER, 0, 1);
+	pid = join_and_die(&p);
+	assert_int_equal(place_hear(&p), 'a');
+	hmq_endpoint_poll(ep);
+	assert_int_equal(place_reap(pid), 256 + SIGKILL);
+	assert_int_equal(hmq_endpoint_poll(ep), 0);
+	/* The next one has the seat and does not join: nobody is there to block the writer. */
+	fd = call_and_ask(&p);
+	assert_int_equal(hmq_endpoint_poll(ep), 0);
+	assert_true(ep->seats[0].is_taken);
+	for (uint64_t n = 0; n < 100; n++)
+		assert_int_equal(place_send(hmq_endpoint_writer(ep), n), 1);
+	close(fd);
+	hmq_endpoint_close(ep);
+	place_close(&p);
+}
+
 /* An exporter that answers whatever the test wants. */
 struct liar {
 	struct hmq_address at;
@@ -702,6 +797,8 @@ main(void)
 		cmocka_unit_test(the_reading_side_may_export_and_take_one_writer_after_the_other),
 		cmocka_unit_test(strangers_who_say_nothing_make_room),
 		cmocka_unit_test(nonsense_is_refused_and_leaves_nothing),
+		cmocka_unit_test(a_late_hang_up_does_not_cost_the_next_one_his_seat),
+		cmocka_unit_test(who_dies_at_the_door_is_not_let_in_later),
 		cmocka_unit_test(a_lying_exporter_is_an_error),
 		cmocka_unit_test(without_descriptors_left_callers_are_turned_away),
 		cmocka_unit_test(a_reader_killed_with_messages_in_its_hands_blocks_nobody),

@@ -27,6 +27,20 @@ struct board { /* shared with the children */
 
 static struct board *board;
 
+/* Says which check it was. */
+static void
+complain(int line, int64_t what)
+{
+	dprintf(2, "kill_stress.c:%d: %lld\n", line, (long long)what);
+	_exit(98);
+}
+
+#define WANT(cond, what)                                                                           \
+	do {                                                                                       \
+		if (!(cond))                                                                       \
+			complain(__LINE__, (int64_t)(what));                                       \
+	} while (0)
+
 static void
 publish_for_ever(const struct place *p)
 {
@@ -35,7 +49,7 @@ publish_for_ever(const struct place *p)
 	struct hmq_error err;
 
 	e.seats = READERS;
-	CHILD_CHECK(hmq_endpoint_export(&ep, &e, &err) == 0);
+	WANT(hmq_endpoint_export(&ep, &e, &err) == 0, err.code);
 	for (uint64_t n = 0;;) {
 		(void)hmq_endpoint_wait(ep, 1, place_after(LONG));
 		if (place_send(hmq_endpoint_writer(ep), n) == 1) {
@@ -63,7 +77,7 @@ subscribe_for_ever(const struct place *p, int me)
 		/* A seat of a peer that was just killed may be free a little later. */
 		if (rc == -EUSERS)
 			continue;
-		CHILD_CHECK(rc == 0);
+		WANT(rc == 0, rc);
 		r = hmq_endpoint_reader(ep);
 		until = place_after(3000000);
 		while (hmq_reader_state(r) == HMQ_OPEN && place_after(0) < until) {
@@ -71,14 +85,14 @@ subscribe_for_ever(const struct place *p, int me)
 
 			if (n == UINT64_MAX) {
 				rc = hmq_endpoint_sleep(ep, until);
-				CHILD_CHECK(rc == 0 || rc == -ETIMEDOUT);
+				WANT(rc == 0 || rc == -ETIMEDOUT, rc);
 				continue;
 			}
-			CHILD_CHECK(next == UINT64_MAX || n == next);
+			WANT(next == UINT64_MAX || n == next, n - next);
 			next = n + 1;
 			hmq_store_relaxed_u64(&board->taken[me], board->taken[me] + 1);
 		}
-		CHILD_CHECK(hmq_reader_state(r) != HMQ_BROKEN);
+		WANT(hmq_reader_state(r) != HMQ_BROKEN, HMQ_BROKEN);
 		hmq_endpoint_close(ep);
 	}
 }
