@@ -18,6 +18,8 @@
 #include "atomic.h"
 #include "layout.h"
 
+enum { FENCE_BYTES = 256 << 10 };
+
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 #define SEALS_NEEDED (F_SEAL_SHRINK | F_SEAL_GROW)
 
@@ -98,6 +100,29 @@ close_fd:
 	return -code;
 }
 
+/*
+ * Fenced by addresses nobody may touch: whoever runs over the end of a segment
+ * hits them, not the neighbour's messages, and the fault names the culprit.
+ */
+static void *
+map_fenced(uint64_t bytes, int flags, int fd)
+{
+	char *fence = mmap(NULL, bytes + 2 * (uint64_t)FENCE_BYTES, PROT_NONE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	void *base;
+	int code;
+
+	if (fence == MAP_FAILED)
+		return MAP_FAILED;
+	base = mmap(fence + FENCE_BYTES, bytes, PROT_READ | PROT_WRITE, flags | MAP_FIXED, fd, 0);
+	if (base == MAP_FAILED) {
+		code = errno;
+		munmap(fence, bytes + 2 * (uint64_t)FENCE_BYTES);
+		errno = code;
+	}
+	return base;
+}
+
 int
 hmq_segment_create(struct hmq_segment *seg, const char *name, uint64_t bytes, uint32_t flags,
 		   struct hmq_error *err)
@@ -122,8 +147,7 @@ hmq_segment_create(struct hmq_segment *seg, const char *name, uint64_t bytes, ui
 		if (fd < 0)
 			return fd;
 	}
-	void *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-			  shared ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS, fd, 0);
+	void *base = map_fenced(bytes, shared ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS, fd);
 	if (base == MAP_FAILED) {
 		int code = errno;
 
@@ -155,8 +179,7 @@ hmq_segment_map(struct hmq_segment *seg, int32_t fd, struct hmq_error *err)
 	if (st.st_size < HMQ_PAGE_BYTES)
 		return hmq_fail(err, EBADMSG, "segment of %lld bytes: wanted a page at least",
 				(long long)st.st_size);
-	void *base = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE,
-			  MAP_SHARED | MAP_POPULATE, fd, 0);
+	void *base = map_fenced((uint64_t)st.st_size, MAP_SHARED | MAP_POPULATE, fd);
 	if (base == MAP_FAILED)
 		return hmq_fail(err, errno, "mapping %lld bytes: %s", (long long)st.st_size,
 				strerrordesc_np(errno));
@@ -170,7 +193,7 @@ void
 hmq_segment_close(struct hmq_segment *seg)
 {
 	if (seg->base)
-		munmap(seg->base, seg->bytes);
+		munmap((char *)seg->base - FENCE_BYTES, seg->bytes + 2 * (uint64_t)FENCE_BYTES);
 	if (seg->fd >= 0)
 		close(seg->fd);
 	*seg = (struct hmq_segment){ .fd = -1 };

@@ -126,7 +126,7 @@ obey(struct child *c, const struct hr_command *cmd, int fd)
 		hr_host_snapshot(&c->host);
 		/* Q1: the copies are there; pairs with Q2 in super.c */
 		hr_store32_release(&me->snapshot,
-				   hr_load32_relaxed(&c->wiring.page->snapshot_asked));
+				   hr_load32_relaxed(&c->wiring.page->words->snapshot_asked));
 	}
 }
 
@@ -262,6 +262,8 @@ hr_child_main(int argc, char **argv, const char *(*env)(const char *name))
 	hr_thread_keep_house(c.plan);
 	if (hr_wire_attach(c.arena, c.plan, c.process, &c.bundle.fds, &c.wiring, &err))
 		return tell(&c, err.text);
+	if (hr_page_protect(c.wiring.page))
+		return tell(&c, "the run page cannot be protected");
 	rc = live(&c);
 	hr_wire_release(&c.wiring);
 	close(c.control);

@@ -179,13 +179,13 @@ wait_for_go(struct hr_worker *w)
 {
 	for (;;) {
 		/* G1: sees that every worker has started; pairs with G2 in super.c */
-		uint32_t phase = hr_load32_acquire(&w->run_page->phase);
+		uint32_t phase = hr_load32_acquire(&w->run_page->words->phase);
 		uint32_t value;
 
 		if (phase >= HR_PHASE_GO)
 			return phase == HR_PHASE_GO;
 		value = hmq_waiter_prepare(w->waiter);
-		if (hr_load32_acquire(&w->run_page->phase) >= HR_PHASE_GO)
+		if (hr_load32_acquire(&w->run_page->words->phase) >= HR_PHASE_GO)
 			hmq_waiter_cancel(w->waiter);
 		else
 			sleep_before_go(w, value);

@@ -50,7 +50,7 @@ hr_worker_obey(struct hr_worker *w)
 {
 	/* S1: sees what the supervisor decided; pairs with S2 in super.c.  Only the value counts.
 	 */
-	uint32_t stop = hr_load32_acquire(&w->run_page->stop);
+	uint32_t stop = hr_load32_acquire(&w->run_page->words->stop);
 
 	if (__builtin_expect(stop == w->stop, 1))
 		return;
@@ -192,7 +192,7 @@ sleep_until_woken(struct hr_worker *w)
 		hmq_waiter_cancel(w->waiter);
 		return true;
 	}
-	if (w->n_live == 0 || hr_load32_relaxed(&w->run_page->stop) != w->stop) {
+	if (w->n_live == 0 || hr_load32_relaxed(&w->run_page->words->stop) != w->stop) {
 		hmq_waiter_cancel(w->waiter);
 		return false;
 	}

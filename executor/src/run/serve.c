@@ -233,7 +233,8 @@ answer_refresh(const struct hr_serve *v, int to)
 		if (s->host_started)
 			hr_host_snapshot(&s->host);
 	} else {
-		hr_store32_relaxed(&s->page->snapshot_asked, s->page->snapshot_asked + 1);
+		hr_store32_relaxed(&s->page->words->snapshot_asked,
+				   s->page->words->snapshot_asked + 1);
 		hr_spawn_tell(s, HR_TELL_SNAPSHOT);
 	}
 	return send_packet(to, "ok", NULL, 0);

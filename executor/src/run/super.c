@@ -89,7 +89,8 @@ show_progress(struct hr_super *s)
 		if (s->plan->bound->node[i].n_out == 0)
 			into_sinks += hr_load_relaxed(&hr_page_node(s->page, i)->taken);
 	hr_super_say(s, "%6.1f s  %llu messages into sinks",
-		     (double)(s->now - s->page->go_ns) / 1e9, (unsigned long long)into_sinks);
+		     (double)(s->now - s->page->words->go_ns) / 1e9,
+		     (unsigned long long)into_sinks);
 }
 
 /* ---- commands ------------------------------------------------------------------------------- */
@@ -105,7 +106,7 @@ static void
 set_phase(struct hr_super *s, uint32_t phase)
 {
 	/* G2: everything before the start is visible; pairs with G1 in host.c */
-	hr_store32_release(&s->page->phase, phase);
+	hr_store32_release(&s->page->words->phase, phase);
 	hr_super_wake(s);
 }
 
@@ -120,7 +121,7 @@ hr_super_stop(struct hr_super *s, uint32_t stop)
 	if (stop == HR_STOP_NOW)
 		s->kill_ns = s->now + FORCED_NS;
 	/* S2: the wish; pairs with S1 in loop.c */
-	hr_store32_release(&s->page->stop, stop);
+	hr_store32_release(&s->page->words->stop, stop);
 	hr_super_wake(s);
 }
 
@@ -128,13 +129,13 @@ void
 hr_super_snapshot(struct hr_super *s)
 {
 	const struct timespec wait = { 0, 10000000 };
-	uint32_t asked = s->page->snapshot_asked + 1;
+	uint32_t asked = s->page->words->snapshot_asked + 1;
 
 	if (s->opt->in_process) {
 		hr_host_snapshot(&s->host);
 		return;
 	}
-	hr_store32_relaxed(&s->page->snapshot_asked, asked);
+	hr_store32_relaxed(&s->page->words->snapshot_asked, asked);
 	hr_spawn_tell(s, HR_TELL_SNAPSHOT);
 	for (int k = 0; k < SNAPSHOT_TRIES; k++) {
 		bool all = true;
@@ -276,7 +277,7 @@ give_up_waiting(struct hr_super *s)
 static void
 check_limits(struct hr_super *s)
 {
-	if (s->opt->duration_ns && s->now - s->page->go_ns >= s->opt->duration_ns &&
+	if (s->opt->duration_ns && s->now - s->page->words->go_ns >= s->opt->duration_ns &&
 	    s->stop < HR_STOP_SOURCES) {
 		s->reason = HR_REASON_DURATION;
 		hr_super_stop(s, HR_STOP_SOURCES);
@@ -294,7 +295,7 @@ next_tick_ms(const struct hr_super *s)
 		left = (again - s->now) / 1000000 + 1;
 
 	if (s->opt->duration_ns && s->stop < HR_STOP_SOURCES) {
-		int64_t ms = (s->page->go_ns + s->opt->duration_ns - s->now) / 1000000 + 1;
+		int64_t ms = (s->page->words->go_ns + s->opt->duration_ns - s->now) / 1000000 + 1;
 
 		left = ms < left ? ms : left;
 	}
@@ -305,7 +306,7 @@ static void
 keep_watch(struct hr_super *s)
 {
 	s->now = now_ns();
-	s->page->go_ns = s->now;
+	s->page->words->go_ns = s->now;
 	s->out->start_ns = s->now;
 	s->moved_ns = s->said_ns = s->now;
 	s->running = true;
@@ -453,8 +454,8 @@ settle(struct hr_super *s)
 	if (out->reason == HR_REASON_ENDED && s->opt->count)
 		out->reason = HR_REASON_COUNT;
 	out->end_ns = now_ns();
-	out->page = hr_alloc_aligned(s->arena, bytes, 256);
-	memcpy(out->page, s->page, bytes);
+	out->page = hr_page_view(s->arena, hr_alloc_aligned(s->arena, bytes, 256), s->plan);
+	memcpy(out->page->words, s->page->words, bytes);
 }
 
 static uint64_t

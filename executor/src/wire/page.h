@@ -170,18 +170,31 @@ struct hr_page_process {   /* its control thread writes */
 	uint64_t pad[3];
 };
 
-struct hr_page {
+/* The first record of the page; the supervisor writes, children map it read-only. */
+struct hr_page_words {
 	uint64_t magic;
 	uint64_t bytes;
 	uint64_t digest; /* the plan's */
-	uint32_t n_processes, n_workers, n_nodes, n_edges, n_counters;
-	uint32_t phase; /* enum hr_phase, release */
-	uint32_t stop;  /* enum hr_stop, release */
+	int64_t go_ns;   /* before phase GO */
+	uint32_t phase;  /* enum hr_phase, release */
+	uint32_t stop;   /* enum hr_stop, release */
 	uint32_t snapshot_asked;
-	int64_t go_ns; /* supervisor, before phase GO */
+	uint32_t reserved;
+};
+
+/*
+ * A process's own view of the page: where every record lies follows from the plan and is kept in
+ * private memory, so that whatever a wild write does to the page, nobody is led outside.
+ */
+struct hr_page {
+	struct hr_page_words *words;
+	uint64_t bytes;
+	uint32_t n_processes, n_workers, n_nodes, n_edges, n_counters;
+	uint32_t reserved;
 	uint64_t off_waiters, off_workers, off_nodes, off_edges, off_gathers, off_counters;
-	uint64_t off_counter_base, off_failures, off_processes, off_logs;
-	uint64_t reserved[7];
+	uint64_t off_failures, off_processes, off_logs;
+	uint64_t digest;
+	const uint32_t *counter_base; /* per node */
 };
 
 /* Records of different workers lie side by side: no two of them share a block that both write. */
@@ -191,11 +204,16 @@ _Static_assert(sizeof(struct hr_page_node) % HR_PAGE_BLOCK == 0, "whole blocks")
 _Static_assert(sizeof(struct hr_page_gather) % HR_PAGE_BLOCK == 0, "whole blocks");
 _Static_assert(sizeof(struct hr_page_edge) % HR_PAGE_BLOCK == 0, "whole blocks");
 
-/* Bytes for this plan, then lay it out in zeroed memory. */
+/* Bytes for this plan. */
 uint64_t hr_page_bytes(const struct hr_plan *p);
-void hr_page_format(struct hr_page *page, uint64_t bytes, const struct hr_plan *p);
-/* 0, or -EBADMSG when the page does not belong to this plan. */
-int hr_page_check(const struct hr_page *page, uint64_t bytes, const struct hr_plan *p);
+/* How to see memory of that size as this plan's page; touches nothing. */
+struct hr_page *hr_page_view(struct hr_arena *a, void *memory, const struct hr_plan *p);
+/* Lay it out in zeroed memory. */
+void hr_page_format(struct hr_page *page, const struct hr_plan *p);
+/* 0, or -EBADMSG when the memory, of so many bytes, does not belong to this plan. */
+int hr_page_check(const struct hr_page *page, uint64_t bytes);
+/* For a child: its ops cannot overwrite what the supervisor says.  0 or -errno. */
+int hr_page_protect(const struct hr_page *page);
 
 struct hmq_waiter *hr_page_waiter(struct hr_page *page, uint32_t worker);
 struct hr_page_worker *hr_page_worker(struct hr_page *page, uint32_t worker);

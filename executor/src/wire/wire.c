@@ -112,8 +112,8 @@ hr_wire_make(struct hr_arena *a, const struct hr_plan *p, bool all_here, struct 
 		w->page_seg.base = NULL;
 		return HR_FAIL(err, -e.code, "the run page: %s", e.text);
 	}
-	w->page = w->page_seg.base;
-	hr_page_format(w->page, w->page_seg.bytes, p);
+	w->page = hr_page_view(a, w->page_seg.base, p);
+	hr_page_format(w->page, p);
 	rc = make_descriptors(w, err);
 	for (uint32_t i = 0; i < p->n_chans && !rc; i++)
 		if (all_here || p->chan[i].shared)
@@ -181,10 +181,10 @@ hr_wire_attach(struct hr_arena *a, const struct hr_plan *p, uint32_t process,
 		w->page_seg.base = NULL;
 		return HR_FAIL(err, -e.code, "the run page: %s", e.text);
 	}
-	w->page = w->page_seg.base;
+	w->page = hr_page_view(a, w->page_seg.base, p);
 	w->bell = fds->bell;
 	memcpy(w->event_fd, fds->event_fd, p->n_workers * sizeof *w->event_fd);
-	if (hr_page_check(w->page, w->page_seg.bytes, p))
+	if (hr_page_check(w->page, w->page_seg.bytes))
 		rc = HR_FAIL(err, EBADMSG, "the run page was made for another plan");
 	else
 		rc = attach_chans(a, w, fds, err);

@@ -135,9 +135,10 @@ static void
 set_page(struct fixture *f)
 {
 	uint64_t bytes = hr_page_bytes(f->plan);
-	struct hr_page *page = hr_alloc_aligned(f->arena, bytes, 256);
+	struct hr_page *page =
+		hr_page_view(f->arena, hr_alloc_aligned(f->arena, bytes, 256), f->plan);
 
-	hr_page_format(page, bytes, f->plan);
+	hr_page_format(page, f->plan);
 	f->outcome = (struct hr_outcome){
 		.page = page,
 		.start_ns = 1000000000,
