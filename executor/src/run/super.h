@@ -23,6 +23,7 @@ struct hr_child_proc {
 	uint64_t dead_ns;
 	bool killed;    /* by us, as a laggard or when forced */
 	bool contained; /* its end was dealt with: the graph goes on */
+	bool stopped;   /* was seen stopped, and that was said */
 	uint32_t process;
 	char words[400]; /* what it said when it could not attach */
 };

@@ -8,6 +8,7 @@
  */
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "run/super.h"
@@ -244,6 +245,49 @@ ring_of_waits(struct hr_super *s, uint32_t from, uint64_t *depth, uint32_t *full
 	return text;
 }
 
+/* A node that was shown all it asked for and took nothing: it waits for nobody. */
+static uint32_t
+find_idler(struct hr_super *s, uint32_t *shown)
+{
+	const struct hr_plan *p = s->plan;
+
+	for (uint32_t i = 0; i < p->graph->n_nodes; i++) {
+		const struct hr_bound_node *b = &p->bound->node[i];
+		uint32_t sum = 0;
+		bool enough = b->n_in > 0 && !has_ended(s, i);
+
+		if (hr_load32_relaxed(&hr_page_node(s->page, i)->wait_for) != HR_FOR_INPUT)
+			continue;
+		for (uint32_t k = 0; k < b->n_in && enough; k++) {
+			const struct hr_page_edge *e;
+			uint32_t queued;
+
+			if (b->in[k].edge == UINT32_MAX)
+				continue;
+			e = hr_page_edge(s->page, b->in[k].edge);
+			queued = p->graph->edge[b->in[k].edge].gather ? e->gathered.queued
+								      : e->queue.queued;
+			enough = e->queue_valid && queued >= p->edge[b->in[k].edge].want;
+			sum += queued;
+		}
+		if (enough && sum) {
+			*shown = sum;
+			return i;
+		}
+	}
+	return HR_NO_NODE;
+}
+
+static void
+report_idler(struct hr_super *s, uint32_t node, uint32_t shown)
+{
+	hr_incident_add(s, node, process_of(s, node), (uint64_t)s->now,
+			"stalled: node '%s' was shown %u message%s and has taken none for %.1f s; "
+			"its process() says there is nothing to do",
+			node_name(s, node), shown, shown == 1 ? "" : "s",
+			(double)(s->now - s->moved_ns) / 1e9);
+}
+
 static void
 report_stall(struct hr_super *s)
 {
@@ -251,15 +295,20 @@ report_stall(struct hr_super *s)
 	uint64_t when = (uint64_t)s->now;
 	uint32_t first = HR_NO_NODE, full = UINT32_MAX;
 	uint64_t depth = 0;
+	uint32_t idler, shown = 0;
 	char *ring;
 
 	hr_super_snapshot(s);
+	idler = find_idler(s, &shown);
+	if (idler != HR_NO_NODE)
+		report_idler(s, idler, shown);
 	for (uint32_t i = 0; i < g->n_nodes && first == HR_NO_NODE; i++)
 		if (!has_ended(s, i))
 			first = i;
-	hr_incident_add(s, first, first < g->n_nodes ? process_of(s, first) : HR_NO_NODE, when,
-			"stalled: nothing has moved for %.1f s and everything waits",
-			(double)(s->now - s->moved_ns) / 1e9);
+	if (idler == HR_NO_NODE)
+		hr_incident_add(s, first, first < g->n_nodes ? process_of(s, first) : HR_NO_NODE,
+				when, "stalled: nothing has moved for %.1f s and everything waits",
+				(double)(s->now - s->moved_ns) / 1e9);
 	for (uint32_t i = 0; i < g->n_edges; i++) {
 		const struct hr_page_edge *e = hr_page_edge(s->page, i);
 
@@ -275,7 +324,7 @@ report_stall(struct hr_super *s)
 			hr_incident_add(s, HR_NO_NODE, HR_NO_NODE, when, "%s holds %u of %u",
 					describe_edge(s, i), e->queue.queued, e->queue.depth);
 	}
-	if (first == HR_NO_NODE)
+	if (first == HR_NO_NODE || idler != HR_NO_NODE)
 		return;
 	ring = ring_of_waits(s, first, &depth, &full);
 	hr_incident_add(s, HR_NO_NODE, HR_NO_NODE, when, "%s", ring);
@@ -284,6 +333,50 @@ report_stall(struct hr_super *s)
 				"depth: %llu on %s would suffice if each node on the way makes one "
 				"message of one",
 				(unsigned long long)depth, describe_edge(s, full));
+}
+
+/* Stopped by a signal or a debugger: slow, not dead. */
+static bool
+is_stopped(pid_t pid)
+{
+	char path[64], text[512];
+	const char *at;
+	size_t n;
+	FILE *f;
+
+	snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+	f = fopen(path, "r");
+	if (!f)
+		return false;
+	n = fread(text, 1, sizeof text - 1, f);
+	fclose(f);
+	text[n] = 0;
+	at = strrchr(text, ')'); /* the name before it may hold anything */
+	return at && (at[1] == ' ') && (at[2] == 'T' || at[2] == 't');
+}
+
+/* While a part of it stands still by somebody's wish, the graph waits. */
+static bool
+waits_for_a_stopped_child(struct hr_super *s)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < s->n_children; i++) {
+		struct hr_child_proc *c = &s->child[i];
+
+		if (!c->pid || c->dead || !is_stopped(c->pid))
+			continue;
+		any = true;
+		if (!c->stopped)
+			hr_super_say(s,
+				     "warning: process '%s' (pid %d) is stopped, by a signal or a "
+				     "debugger; the graph waits for it",
+				     s->plan->process[c->process].name, (int)c->pid);
+		c->stopped = true;
+	}
+	if (any)
+		s->moved_ns = s->now;
+	return any;
 }
 
 static void
@@ -295,6 +388,8 @@ check_stall(struct hr_super *s, bool busy)
 		return;
 	if (sum_moved(s) != s->moved)
 		return; /* it moved while we looked */
+	if (waits_for_a_stopped_child(s))
+		return;
 	report_stall(s);
 	s->reason = HR_REASON_STALLED;
 	s->exit_code = 5;

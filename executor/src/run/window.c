@@ -91,6 +91,10 @@ out_open(struct hr_out *out)
 {
 	uint32_t room = hmq_room(out->writer);
 
+	/* Without readers there is room without end: what one that will be back has not seen would
+	 * go nowhere. */
+	if (out->may_return && !out->held)
+		out->held = hmq_writer_readers(out->writer) == 0;
 	if (out->held)
 		return 0;
 	if (out->loaned < out->max)
