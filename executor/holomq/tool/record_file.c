@@ -85,8 +85,9 @@ record_create(struct record_writer *w, const char *path, const struct edge *e)
 	(void)snprintf(w->path, sizeof(w->path), "%s", path);
 	tmp_of(w, tmp, sizeof(tmp));
 	w->head = hmq_alloc(sizeof(*w->head));
-	if (w->head)
-		w->fd = open(tmp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	if (!w->head)
+		return tool_fail(EXIT_MACHINE, "no memory for a recording");
+	w->fd = open(tmp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 	if (w->fd < 0) {
 		hmq_dealloc(w->head);
 		return tool_fail(EXIT_FAILED, "%s: %s", tmp, strerrordesc_np(errno));
