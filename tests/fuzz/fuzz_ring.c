@@ -56,7 +56,7 @@ pick_place(const struct memory *m, struct fuzz_input *in)
 
 	switch (fuzz_below(in, 8)) {
 	case 0:
-		return r ? base + r->row_at + 8 * fuzz_below(in, 49) : base;
+		return r ? base + r->row_at + 8 * fuzz_below(in, sizeof(struct hmq_row) / 8) : base;
 	case 1:
 		return r ? base + r->row_at + HMQ_BLOCK_BYTES : base; /* head */
 	case 2:

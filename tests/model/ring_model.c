@@ -4,8 +4,10 @@
  *
  * Follows publish.c, reader.c and pool.c access by access.  Cells and hints are
  * relaxed atomics there (a hostile peer may race); here they are plain memory, so
- * that an order that is missing shows as a race.  Two shapes: few cells and more
- * slots, so that cells are what is reused; and the other way round.
+ * that an order that is missing shows as a race.  The word of the newest message may be
+ * seen at any age; its turn says of which message it is.  Three shapes: few cells and more
+ * slots, so that cells are what is reused; the other way round; and with that word, which
+ * stands in for the cell where a reader asks for one message.
  */
 #include "mc.h"
 
@@ -13,7 +15,7 @@ enum { MAX = 3 }; /* of each of the three numbers below */
 
 static uint64_t n_slots, depth, n_messages;
 
-static struct mc_atomic tail, head, free_tail, held[MAX];
+static struct mc_atomic tail, newest, head, free_tail, held[MAX];
 static struct mc_plain cell[MAX], payload[MAX], hint[MAX];
 static uint64_t got[MAX], n_got;
 static uint64_t pool[2 * MAX], n_pool, free_head;
@@ -21,12 +23,16 @@ static uint64_t pool[2 * MAX], n_pool, free_head;
 static int r1 = MC_RELEASE, a1 = MC_ACQUIRE;
 static int r2 = MC_RELEASE, a2 = MC_ACQUIRE;
 static int r3 = MC_RELEASE, a3 = MC_ACQUIRE;
-static int extra_room, late_held, early_hint, early_head;
+static int looks_at_newest; /* else at more than one message, which it finds in their cells */
+static int extra_room, late_held, early_hint, early_head, any_turn;
+
+enum { TURN = 16 }; /* newest: turn * TURN + slot; 0 is of no message, turns count from 1 */
 
 static void
 setup(void)
 {
 	mc_atomic_init(&tail, 0);
+	mc_atomic_init(&newest, 0);
 	mc_atomic_init(&head, 0);
 	mc_atomic_init(&free_tail, 0);
 	for (uint64_t i = 0; i < MAX; i++) {
@@ -67,6 +73,8 @@ writer(void)
 		if (!late_held)
 			mc_store(&held[slot], 1, MC_RELAXED);
 		mc_write(&cell[t % depth], slot);
+		if (looks_at_newest)
+			mc_store(&newest, (t + 1) * TURN + slot, MC_RELAXED);
 		mc_store(&tail, t + 1, (enum mc_order)r1);
 		if (late_held)
 			mc_store(&held[slot], 1, MC_RELAXED);
@@ -81,6 +89,15 @@ give_hint(uint64_t h, uint64_t slot)
 	mc_store(&free_tail, h + 1, (enum mc_order)r3);
 }
 
+/* Of message h, which is there. */
+static uint64_t
+find_slot(uint64_t h)
+{
+	uint64_t word = looks_at_newest ? mc_load(&newest, MC_RELAXED) : 0;
+
+	return any_turn || word / TURN == h + 1 ? word % TURN : mc_read(&cell[h % depth]);
+}
+
 /* hmq_advance before hmq_release: the cell is given back first, the slot later. */
 static void
 reader(void)
@@ -89,7 +106,7 @@ reader(void)
 		mc_assume(mc_load(&tail, (enum mc_order)a1) > h);
 		if (early_head)
 			mc_store(&head, h + 1, (enum mc_order)r2);
-		uint64_t slot = mc_read(&cell[h % depth]);
+		uint64_t slot = find_slot(h);
 
 		if (!early_head)
 			mc_store(&head, h + 1, (enum mc_order)r2);
@@ -133,6 +150,11 @@ main(void)
 		{ "held byte set after the index is published", &late_held, 1 },
 		{ "hint given before the held byte is cleared", &early_hint, 1 },
 	};
+	static const struct mc_mutation newest_mutations[] = {
+		{ "R1 relaxed: publish", &r1, MC_RELAXED },
+		{ "A1 relaxed: reader sees tail", &a1, MC_RELAXED },
+		{ "newest taken for another message", &any_turn, 1 },
+	};
 	int n_bad;
 
 	n_slots = 3, depth = 1, n_messages = 2;
@@ -141,5 +163,9 @@ main(void)
 	n_slots = 1, depth = 2, n_messages = 2;
 	n_bad +=
 		mc_prove("ring: two cells, one slot", &model, slot_mutations, N_OF(slot_mutations));
+	looks_at_newest = 1;
+	n_slots = 2, depth = 2, n_messages = 2;
+	n_bad += mc_prove("ring: newest, two cells, two slots", &model, newest_mutations,
+			  N_OF(newest_mutations));
 	return n_bad > 0;
 }

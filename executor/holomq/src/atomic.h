@@ -120,4 +120,16 @@ hmq_cas_release_u64(uint64_t *p, uint64_t *expected, uint64_t to)
 
 /* NOLINTEND(readability-non-const-parameter) */
 
+/* Not an access: ask for the line at p as its writer.  The builtin alone asks as a reader, unless
+ * the whole program is built for CPUs that all know better. */
+static inline void
+hmq_prefetch_write(const void *p)
+{
+#if defined(__x86_64__)
+	__asm__("prefetchw %0" : : "m"(*(const char *)p));
+#else
+	__builtin_prefetch(p, 1);
+#endif
+}
+
 #endif /* HMQ_ATOMIC_H */

@@ -77,6 +77,7 @@ hmq_layout_digest(void)
 		offsetof(struct hmq_row, accepted),
 		offsetof(struct hmq_row, ticket),
 		offsetof(struct hmq_row, tail),
+		offsetof(struct hmq_row, newest),
 		offsetof(struct hmq_row, ended),
 		offsetof(struct hmq_row, cell),
 		sizeof(struct hmq_waiter),

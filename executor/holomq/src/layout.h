@@ -88,10 +88,12 @@ struct hmq_row {
 	uint32_t max_queued_seen;
 	uint8_t fill2[120];
 
-	/* Block 3.  The writer writes, the reader polls.  The first cells share the line of the
-	 * cursor: a short queue is handed over with one cache miss. */
-	uint64_t tail;  /* next cell to fill */
-	uint32_t ended; /* 1: end of stream; tail is final */
+	/* Block 3.  The writer writes, the reader polls.  A copy of the newest cell shares the line
+	 * of the cursor: a message that finds the queue empty is handed over with one cache miss.
+	 */
+	uint64_t tail;   /* next cell to fill */
+	uint64_t newest; /* hmq_newest() of the message before tail */
+	uint32_t ended;  /* 1: end of stream; tail is final */
 	uint32_t reserved;
 	uint32_t cell[]; /* slot numbers; a power of two of them, at least depth */
 };
@@ -111,6 +113,18 @@ struct hmq_waiter {
 };
 
 #pragma GCC diagnostic pop
+
+/*
+ * A slot with the turn of its message, in one word.  Whoever reads it beside tail may find the word
+ * of a later message, and sees that by the turn.  Turns are 40 bits: no queue is as long.
+ */
+#define HMQ_SLOT_MASK (HMQ_MAX_SLOTS - 1)
+
+static inline uint64_t
+hmq_newest(uint64_t turn, uint64_t slot)
+{
+	return turn * HMQ_MAX_SLOTS | slot;
+}
 
 enum hmq_ticket {
 	HMQ_TICKET_CLOSED = 1, /* no more interest; head is final */

@@ -25,6 +25,8 @@ look(struct hmq_reader *r)
 	if (queued > r->depth)
 		return hmq_reader_break(r);
 	r->tail = tail;
+	/* relaxed: the word before tail or a later one, it says which */
+	r->newest = hmq_load_relaxed_u64(&r->row->newest);
 	hmq_reader_note(r, queued);
 	return 0;
 }
@@ -134,7 +136,11 @@ hmq_peek(struct hmq_reader *r, uint32_t skip, struct hmq_rx *rx, uint32_t n)
 	const struct pool pool = pool_of(r);
 	const uint32_t *const cell = r->row->cell;
 	const uint32_t mask = r->mask;
+	const uint32_t newest = (uint32_t)r->newest & HMQ_SLOT_MASK;
 
+	/* The only one there is, as a rule: no need to fetch the line of its cell. */
+	if (n == 1 && r->newest == hmq_newest(at, newest))
+		return show(&pool, newest, rx) ? hmq_reader_break(r) : 1;
 	for (uint32_t i = 0; i < n; i++)
 		/* relaxed: ordered by A1; one copy, checked before use */
 		if (show(&pool, hmq_load_relaxed_u32(&cell[(at + i) & mask]), &rx[i]))

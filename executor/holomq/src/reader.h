@@ -26,7 +26,8 @@ struct hmq_reader {
 	uint64_t stride;
 	uint64_t capacity;
 	uint64_t head;
-	uint64_t tail; /* as last seen: head <= tail <= head + depth */
+	uint64_t tail;   /* as last seen: head <= tail <= head + depth */
+	uint64_t newest; /* as seen with tail */
 	uint64_t free_tail;
 	uint32_t slots;
 	uint32_t depth;

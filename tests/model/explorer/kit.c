@@ -30,6 +30,7 @@ name_row(const struct hmq_layout *lay, uint32_t i)
 	xp_name(&row->head, 8, "row.head", (int)i);
 	xp_name(&row->free_tail, 8, "row.free_tail", (int)i);
 	xp_name(&row->tail, 8, "row.tail", (int)i);
+	xp_name(&row->newest, 8, "row.newest", (int)i);
 	xp_name(&row->ended, 4, "row.ended", (int)i);
 	xp_name(row->cell, 4 * lay->reader[i].cells, "row.cell", (int)i);
 	xp_name(free_ring, 4 * lay->free_cells, "free_ring", (int)i);

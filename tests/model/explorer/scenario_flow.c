@@ -259,7 +259,7 @@ setup_reopen(void)
 static void
 setup_reopen_slots(void)
 {
-	kit_open(3, &depth_one, 1, 0);
+	kit_open(5, &depth_two, 1, 0);
 }
 
 /* Without a look at hmq_room: the new handle must know by itself what may be overwritten. */
@@ -274,11 +274,11 @@ publish_at_once(void)
 }
 
 static void
-writer_reopens(void)
+reopen_after(uint32_t sent)
 {
 	static const struct hmq_peer no_peer = { .event_fd = -1 };
 
-	kit_send(1);
+	kit_send(sent);
 	/* Opening copies descriptions of 64 readers, however many there are; what is copied of
 	 * their rows is never looked at. */
 	xp_unchecked_reads(true);
@@ -289,9 +289,28 @@ writer_reopens(void)
 }
 
 static void
+writer_reopens(void)
+{
+	reopen_after(1);
+}
+
+/* Two, for the reader finds the first of them in its cell only while there is a newer one. */
+static void
+writer_reopens_later(void)
+{
+	reopen_after(2);
+}
+
+static void
 reader_three(void)
 {
 	kit_take(0, 3);
+}
+
+static void
+reader_four(void)
+{
+	kit_take(0, 4);
 }
 
 const struct xp_scenario scenario_reopen = {
@@ -309,7 +328,7 @@ const struct xp_scenario scenario_reopen_cells = {
 	"the same with slots to spare: the cell is reused",
 	setup_reopen_slots,
 	kit_begin,
-	{ writer_reopens, reader_three },
+	{ writer_reopens_later, reader_four },
 	2,
 	finish_idle
 };

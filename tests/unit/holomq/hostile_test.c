@@ -226,6 +226,40 @@ a_slot_number_out_of_range_breaks_the_reader(void **state)
 }
 
 static void
+a_newest_slot_out_of_range_breaks_the_reader(void **state)
+{
+	struct rig rig;
+	struct hmq_rx rx;
+
+	(void)state;
+	rig_open_one(&rig, 0, 4, 3);
+	assert_int_equal(rig_send(&rig, 1), 1);
+	row_of(&rig)->newest = hmq_newest(0, HMQ_MAX_SLOTS - 1);
+	assert_int_equal(hmq_peek(rig.r[0], 0, &rx, 1), -EBADMSG);
+	assert_int_equal(hmq_reader_state(rig.r[0]), HMQ_BROKEN);
+	rig_close(&rig);
+}
+
+static void
+a_newest_word_of_another_turn_is_not_believed(void **state)
+{
+	static const uint64_t turns[] = { 1, UINT64_MAX, (UINT64_C(1) << 40) - 1 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(turns) / sizeof(turns[0]); i++) {
+		struct rig rig;
+		struct hmq_rx rx;
+
+		rig_open_one(&rig, 0, 4, 3);
+		assert_int_equal(rig_send(&rig, 1), 1);
+		row_of(&rig)->newest = hmq_newest(turns[i], HMQ_MAX_SLOTS - 1);
+		assert_int_equal(hmq_peek(rig.r[0], 0, &rx, 1), 1);
+		assert_int_equal(rx.slot, row_of(&rig)->cell[0]);
+		rig_close(&rig);
+	}
+}
+
+static void
 a_length_above_the_capacity_breaks_the_reader(void **state)
 {
 	struct rig rig;
@@ -369,6 +403,8 @@ main(void)
 		cmocka_unit_test(a_tail_out_of_range_breaks_the_reader),
 		cmocka_unit_test(a_tail_that_goes_back_shows_fewer_messages),
 		cmocka_unit_test(a_slot_number_out_of_range_breaks_the_reader),
+		cmocka_unit_test(a_newest_slot_out_of_range_breaks_the_reader),
+		cmocka_unit_test(a_newest_word_of_another_turn_is_not_believed),
 		cmocka_unit_test(a_length_above_the_capacity_breaks_the_reader),
 		cmocka_unit_test(a_head_out_of_range_ends_that_reader_alone),
 		cmocka_unit_test(free_hints_are_only_hints),
