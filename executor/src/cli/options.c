@@ -66,13 +66,13 @@ static const struct option options[] = {
 	{ "--deny", "WHAT", DENY, HR_FOR_RUN | HR_FOR_CHECK | HR_FOR_PLAN, 0,
 	  "warnings, fallback: do not start; drops: exit 4" },
 	{ "--topology", "FILE", TEXT, HR_FOR_CHECK | HR_FOR_PLAN, AT(topology),
-	  "plan for another machine: hwloc XML or \"pack:2 core:8\"" },
+	  "plan for another machine: hwloc XML or \"pack:2 core:8 pu:1\"" },
 	{ "--in-process", NULL, FLAG, HR_FOR_RUN, AT(in_process),
 	  "no child processes: for debuggers" },
 	{ "--no-plugins", NULL, FLAG, HR_FOR_CHECK, AT(no_plugins), "check the structure only" },
 	{ "--log-level", "LEVEL", LEVEL, HR_FOR_RUN, 0, "error, warn, info or debug (info)" },
 	{ "--quiet", NULL, FLAG, HR_FOR_RUN, AT(quiet), "no progress, no info lines" },
-	{ "--progress", "WHEN", WHEN_OPT, HR_FOR_RUN, AT(progress),
+	{ "--progress", "[=WHEN]", WHEN_OPT, HR_FOR_RUN, AT(progress),
 	  "auto, always or never (auto)" },
 	{ "--color", "WHEN", WHEN, ALL, AT(color), "auto, always or never (auto)" },
 	{ "--format", "FORMAT", FORMAT, ALL, AT(format), "table, json, csv or dot (table)" },
@@ -479,7 +479,8 @@ hr_cli_option_lines(struct hr_text *t, uint32_t bits)
 			continue;
 		size_t start = t->len;
 
-		hr_text_add(t, "  %s %s", o->name, o->arg ? o->arg : "");
+		hr_text_add(t, "  %s%s%s", o->name, o->arg && o->arg[0] == '[' ? "" : " ",
+			    o->arg ? o->arg : "");
 		if (t->len - start < 26)
 			hr_text_fill(t, ' ', 26 - (t->len - start));
 		hr_text_add(t, " %s\n", o->about);

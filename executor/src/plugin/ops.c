@@ -39,6 +39,9 @@ report_unknown(const struct hr_binding *x, const struct hr_node *n, const struct
 			     n->name.text, c->name);
 	if (x->d->n_errors > HR_DIAGS_KEPT) /* not shown, and similarity costs */
 		return;
+	if (!x->g->n_plugins)
+		hr_help(e, "the graph names no plugin; add `plugins: [{path: std}]`, or whichever "
+			   "has it (`holorun ops list`)");
 	hr_suggest(e, c->name, x->op_names.item, x->op_names.n);
 	hr_failed_hint(x, e);
 }

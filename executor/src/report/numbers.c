@@ -140,8 +140,6 @@ make_edge(struct hr_arena *a, const struct hr_plan *p, struct hr_page *page, uin
 		n->frames_lost += e->gather->dropped + e->gather->shed_frames;
 		n->pieces_lost += e->gather->late + e->gather->shed + e->gather->invalid;
 	}
-	if (e->into_sink)
-		n->delivered += g->gather ? e->page->gathered.received : e->page->queue.received;
 }
 
 static void
@@ -158,6 +156,8 @@ make_node(const struct hr_plan *p, struct hr_page *page, uint32_t i, struct hr_n
 		.unread = unread(p, page, i),
 	};
 	shares(hr_page_worker(page, p->node[i].worker), o->page, o);
+	if (o->is_sink)
+		n->delivered += o->page->taken;
 	for (uint32_t c = 0; c < o->bound->op->counters.count; c++) {
 		const struct hop_counter *t = hr_counter_at(o->bound->op, c);
 

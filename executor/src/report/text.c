@@ -197,7 +197,10 @@ counter_line(struct summary *s, const struct hr_node_numbers *n)
 			const struct hop_counter *k = hr_counter_at(n->bound->op, c);
 			bool warns = k->level <= HOP_LOG_WARN && n->counter[c];
 
-			if (warns != !pass || (!n->counter[c] && !n->is_sink))
+			/* A sink's results are told even when zero; that no fault occurred is not.
+			 */
+			if (warns != !pass ||
+			    (!n->counter[c] && (!n->is_sink || k->level <= HOP_LOG_WARN)))
 				continue;
 			hr_text_add(&t, " %s=%" PRIu64, k->name, n->counter[c]);
 			any = true;
@@ -438,6 +441,8 @@ add_verdict(struct hr_text *t, const struct hr_report *r, const struct hr_number
 	}
 	if (o->exit_code && o->first && o->first->node)
 		hr_text_add(t, ", first cause: node %s", o->first->node);
+	else if (o->exit_code && o->first && o->first->process)
+		hr_text_add(t, ", first cause: process %s", o->first->process);
 	hr_text_add(t, ", exit %d\n", o->exit_code);
 }
 

@@ -118,8 +118,14 @@ obey(struct child *c, const struct hr_command *cmd, int fd)
 {
 	struct hr_page_process *me = hr_page_process(c->wiring.page, c->process);
 
-	if (cmd->letter == HR_TELL_START && hr_host_start(&c->host))
-		hr_wire_ring(&c->wiring);
+	if (cmd->letter == HR_TELL_START) {
+		struct rusage u;
+
+		if (!getrusage(RUSAGE_SELF, &u))
+			me->cpu_base_ns = hr_usage_cpu_ns(&u);
+		if (hr_host_start(&c->host))
+			hr_wire_ring(&c->wiring);
+	}
 	if (cmd->letter == HR_TELL_RENEW)
 		renew(c, cmd->chan, fd);
 	if (cmd->letter == HR_TELL_SNAPSHOT) {
@@ -194,8 +200,7 @@ report_usage(struct child *c)
 
 	if (getrusage(RUSAGE_SELF, &u))
 		return;
-	me->cpu_ns += (uint64_t)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1000000000u +
-		      (uint64_t)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) * 1000u;
+	me->cpu_ns += hr_usage_cpu_ns(&u) - me->cpu_base_ns;
 	me->max_rss_bytes = (uint64_t)u.ru_maxrss * 1024u;
 }
 

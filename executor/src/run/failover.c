@@ -71,6 +71,7 @@ forget_life(struct hr_super *s, uint32_t process)
 		hr_store32_relaxed(&w->in_node, HR_NO_NODE);
 		hr_store32_release(&w->state, HR_WORKER_NEW);
 	}
+	pp->cpu_base_ns = 0;
 	hr_store32_release(&pp->opened, 0);
 	hr_store32_release(&pp->closed, 0);
 	s->ended_ns = 0;

@@ -261,6 +261,9 @@ bool hr_log_take(struct hr_page_log *log, struct hr_page_log_entry *out);
 /* Its writers are dead, one perhaps with a line half written: what was not taken is dropped. */
 void hr_log_start_over(struct hr_page_log *log);
 
+/* thread.c */
+struct rusage;
+uint64_t hr_usage_cpu_ns(const struct rusage *u); /* user + system */
 /* thread.c: pin, schedule, name; read back. */
 void hr_thread_place(struct hr_worker *w);
 void hr_thread_keep_house(const struct hr_plan *p);

@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -163,6 +164,20 @@ hr_spawn_forget(struct hr_child_proc *c)
 	*c = (struct hr_child_proc){ .process = c->process, .pidfd = -1, .control = -1 };
 }
 
+/* A child that could not tell what it used. */
+static void
+take_usage(const struct hr_super *s, const struct hr_child_proc *c, const struct rusage *u)
+{
+	struct hr_page_process *pp = hr_page_process(s->page, c->process);
+	uint64_t cpu = hr_usage_cpu_ns(u);
+
+	if (hr_load32_acquire(&pp->closed))
+		return;
+	if (pp->cpu_base_ns && cpu > pp->cpu_base_ns)
+		pp->cpu_ns += cpu - pp->cpu_base_ns;
+	pp->max_rss_bytes = (uint64_t)u->ru_maxrss * 1024u;
+}
+
 static void
 bury(struct hr_child_proc *c)
 {
@@ -180,9 +195,11 @@ hr_spawn_reap(struct hr_super *s)
 
 	for (uint32_t i = 0; i < s->n_children; i++) {
 		struct hr_child_proc *c = &s->child[i];
+		struct rusage u;
 
-		if (!c->pid || c->dead || waitpid(c->pid, &c->status, WNOHANG) != c->pid)
+		if (!c->pid || c->dead || wait4(c->pid, &c->status, WNOHANG, &u) != c->pid)
 			continue;
+		take_usage(s, c, &u);
 		bury(c);
 		any = true;
 	}
@@ -220,12 +237,14 @@ hr_spawn_close(struct hr_super *s)
 {
 	for (uint32_t i = 0; i < s->n_children; i++) {
 		struct hr_child_proc *c = &s->child[i];
+		struct rusage u;
 
 		hr_spawn_kill(s, c);
 		while (c->pid && !c->dead) {
-			if (waitpid(c->pid, &c->status, 0) == c->pid)
+			if (wait4(c->pid, &c->status, 0, &u) == c->pid) {
+				take_usage(s, c, &u);
 				bury(c);
-			else if (errno != EINTR)
+			} else if (errno != EINTR)
 				break;
 		}
 		if (c->pidfd >= 0)

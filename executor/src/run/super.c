@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <time.h>
 #include <unistd.h>
@@ -149,10 +150,11 @@ hr_super_snapshot(struct hr_super *s)
 				all = false;
 		}
 		if (all)
-			return;
+			break;
 		nanosleep(&wait, NULL);
 		hr_spawn_reap(s);
 	}
+	s->now = now_ns(); /* whoever asked goes on from here */
 }
 
 /* ---- signals -------------------------------------------------------------------------------- */
@@ -247,7 +249,11 @@ bring_up(struct hr_super *s)
 		return false;
 	set_phase(s, HR_PHASE_START);
 	if (s->opt->in_process) {
+		struct rusage u;
+
 		s->host_started = true;
+		if (!getrusage(RUSAGE_SELF, &u))
+			s->cpu_base_ns = hr_usage_cpu_ns(&u);
 		if (hr_host_start(&s->host))
 			return false;
 	}
@@ -358,11 +364,18 @@ call_off(struct hr_super *s)
 static void
 end_in_process(struct hr_super *s)
 {
+	struct rusage u;
+
 	if (!s->opt->in_process || s->over)
 		return;
 	if (s->host_started)
 		hr_host_join(&s->host);
 	hr_host_close(&s->host);
+	hr_page_process(s->page, 0)->pid = (uint32_t)getpid();
+	if (!getrusage(RUSAGE_SELF, &u)) {
+		hr_page_process(s->page, 0)->cpu_ns = hr_usage_cpu_ns(&u) - s->cpu_base_ns;
+		hr_page_process(s->page, 0)->max_rss_bytes = (uint64_t)u.ru_maxrss * 1024u;
+	}
 }
 
 static int
@@ -423,9 +436,10 @@ read_queues_of_the_dead(struct hr_super *s)
 		struct hr_page_edge *page = hr_page_edge(s->page, i);
 		struct hmq_edge_stat *q = &page->queue;
 
-		if (has_told(s, i) || !seg[e->chan].base)
+		if (has_told(s, i))
 			continue;
-		if (hmq_chan_stat(&seg[e->chan], e->reader, q))
+		hr_store32_relaxed(&page->queue_valid, 0);
+		if (!seg[e->chan].base || hmq_chan_stat(&seg[e->chan], e->reader, q))
 			continue;
 		/* A writer that ended first never saw the death: what is queued is abandoned. */
 		q->abandoned = q->sent - q->received - q->lost - q->left;

@@ -65,6 +65,7 @@ struct hr_super {
 	uint32_t n_children;
 	struct hr_host host; /* in-process only */
 	bool host_started;
+	uint64_t cpu_base_ns;   /* in-process: spent before its workers were started */
 	cpu_set_t allowed;      /* where the user lets us run */
 	struct hr_serve *serve; /* answers tools; NULL: none */
 	int signal_fd;

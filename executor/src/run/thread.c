@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -99,6 +100,13 @@ hr_thread_place(struct hr_worker *w)
 		}
 	}
 	read_back(w);
+}
+
+uint64_t
+hr_usage_cpu_ns(const struct rusage *u)
+{
+	return (uint64_t)(u->ru_utime.tv_sec + u->ru_stime.tv_sec) * 1000000000u +
+	       (uint64_t)(u->ru_utime.tv_usec + u->ru_stime.tv_usec) * 1000u;
 }
 
 /* Control threads keep off CPUs that spin for one worker, if any other is allowed. */

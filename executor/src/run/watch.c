@@ -209,10 +209,11 @@ ring_of_waits(struct hr_super *s, uint32_t from, uint64_t *depth, uint32_t *full
 {
 	const struct hr_graph *g = s->plan->graph;
 	char *text = hr_strdup(s->arena, node_name(s, from));
-	uint32_t node = from, steps = 0;
+	bool *seen = HR_ARRAY(s->arena, g->n_nodes, bool);
+	uint32_t node = from;
 	uint64_t missing = 0;
 
-	while (steps++ <= g->n_nodes) {
+	for (;;) {
 		uint32_t edge = waits_on(s, node);
 		const struct hr_plan_edge *pe;
 		const char *what;
@@ -234,9 +235,10 @@ ring_of_waits(struct hr_super *s, uint32_t from, uint64_t *depth, uint32_t *full
 			what = "waits for messages of";
 		}
 		text = hr_printf(s->arena, "%s %s %s", text, what, node_name(s, node));
-		if (node == from)
+		if (node == from || seen[node] || has_ended(s, node))
 			break;
-		if (has_ended(s, node))
+		seen[node] = true;
+		if (waits_on(s, node) == UINT32_MAX)
 			break;
 		text = hr_printf(s->arena, "%s, which", text);
 	}

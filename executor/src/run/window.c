@@ -422,6 +422,7 @@ windows_are_sane(struct hr_inst *n)
 		snprintf(text, sizeof text,
 			 "process() filled %u messages of output %u, which showed %u",
 			 n->io.out[i].filled, i, n->io.out[i].count);
+		n->io.out[i].filled = 0;
 		hr_worker_fail(n->worker, n, HR_FAILURE_ERROR, HR_CALL_PROCESS, EPROTO, text);
 		return false;
 	}

@@ -163,11 +163,13 @@ struct hr_page_process {   /* its control thread writes */
 	uint32_t pid;
 	uint32_t gone;   /* release; supervisor: it ended, or died and will not be back */
 	uint32_t lives;  /* supervisor: times it was started */
-	uint64_t cpu_ns; /* user + system, at its end */
+	uint64_t cpu_ns; /* user + system since its workers were started; the supervisor's word if
+			  * it died */
 	uint64_t max_rss_bytes;
-	uint32_t in_node; /* node whose open or close is being called, if in_call says so */
-	uint32_t in_call; /* enum hr_call */
-	uint64_t pad[3];
+	uint32_t in_node;     /* node whose open or close is being called, if in_call says so */
+	uint32_t in_call;     /* enum hr_call */
+	uint64_t cpu_base_ns; /* spent before its workers were started: loading, opening */
+	uint64_t pad[2];
 };
 
 /* The first record of the page; the supervisor writes, children map it read-only. */
