@@ -25,11 +25,11 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "..", "support"
 from holotest import Bench, Failure, balanced, equal, read_file, true, until  # noqa: E402
 
 HEAD = "holorun: 1\nplugins: [{path: std}, {path: testops}, {path: inject}]\nnodes:\n"
-PART = "  p%d: {process: %s, wait: %s, nodes: [%s]}\n"
+PART = "  p%d: {process: %s, wait: WAIT, nodes: [%s]}\n"
 AGAIN = "on_failure: {restart: {max: 0, backoff: 1ms}}"
 
 
-def graph(nodes, processes, wait="sleep"):
+def graph(nodes, processes):
     """A text; processes is a list of (name, nodes); those called safe* are left alone."""
     text = HEAD
     nodes = nodes + [("mark", 'op: inject/take, params: {mark: "MARK"}, inputs: {in: %s.out}'
@@ -40,7 +40,7 @@ def graph(nodes, processes, wait="sleep"):
         text += "  %s: {%s%s}\n" % (name, body, ", " + AGAIN if name in mortal else "")
     text += "partitions:\n"
     for i, (name, ns) in enumerate(processes):
-        text += PART % (i, name, wait, ns)
+        text += PART % (i, name, ns)
     return text
 
 
@@ -169,7 +169,7 @@ def settled(run, names):
 def kill_some(run, rng, kills):
     done = 0
     while done < kills:
-        pause(rng.choice((0.0, 0.002, 0.01, 0.03)) * rng.random())
+        pause(rng.choice((0.0, 0.002, 0.01, 0.03, 0.1)) * rng.random())
         mortal = [p for p, name in children(run.pid).items() if not name.startswith("safe")]
         if not mortal:
             true(run.proc.poll() is None, "the run ended\n%s" % run.err)
@@ -194,7 +194,8 @@ def restarting(build, name, kills, rng):
     b = Bench(build)
     try:
         mark = b.path("mark")
-        b.write("g.yaml", text.replace("MARK", mark))
+        wait = rng.choice(("sleep", "adaptive"))
+        b.write("g.yaml", text.replace("MARK", mark).replace("WAIT", wait))
         run = b.go("g.yaml", "--out", "out", limit=600)
         # What dies before messages flow is a failed start.
         until(lambda: os.path.exists(mark) or run.proc.poll() is not None, "the graph to run")
@@ -244,7 +245,7 @@ def losing_head(build, rng):
     """The supervisor dies, perhaps while it starts somebody again."""
     b = Bench(build)
     try:
-        b.write("g.yaml", RESTART)
+        b.write("g.yaml", RESTART.replace("WAIT", "sleep"))
         run = b.go("g.yaml", "--out", "out")
         pause(0.03 + rng.random() * 0.1)
         for victim in list(children(run.pid))[: rng.randrange(3)]:
@@ -262,7 +263,7 @@ def losing_head(build, rng):
 def stopping(build, rng):
     b = Bench(build)
     try:
-        b.write("g.yaml", STOP)
+        b.write("g.yaml", STOP.replace("WAIT", "sleep"))
         run = b.go("g.yaml", "--out", "out")
         pause(rng.random() * 0.12)
         names = children(run.pid)

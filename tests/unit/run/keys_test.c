@@ -82,6 +82,23 @@ random_keys_agree_with_a_list(void **state)
 	hr_arena_free(a);
 }
 
+static void
+what_is_forgotten_may_come_again(void **state)
+{
+	struct hr_arena *a = hr_arena_new();
+	struct hr_keys *k = hr_keys_new(a);
+
+	(void)state;
+	for (int life = 0; life < 3; life++) {
+		for (uint64_t i = 0; i < HR_KEYS + 100; i++) {
+			assert_null(hr_keys_find(k, &(struct hr_key){ i, 0, 0 }));
+			hr_keys_add(k, &(struct hr_key){ i, 0, 0 });
+		}
+		hr_keys_forget(k);
+	}
+	hr_arena_free(a);
+}
+
 int
 main(void)
 {
@@ -89,6 +106,7 @@ main(void)
 		cmocka_unit_test(frame_and_stream_both_count),
 		cmocka_unit_test(the_oldest_makes_room),
 		cmocka_unit_test(random_keys_agree_with_a_list),
+		cmocka_unit_test(what_is_forgotten_may_come_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -137,6 +137,30 @@ many_writers_lose_nothing_uncounted(void **state)
 	test_free(log);
 }
 
+/* A writer that was killed after it took its place: what stands behind it must not be stuck. */
+static void
+a_line_half_written_is_overcome_by_starting_over(void **state)
+{
+	struct hr_page_log *log = make();
+	struct hr_page_log_entry e;
+
+	(void)state;
+	hr_log_put(log, 1, HOP_LOG_INFO, "before");
+	log->tail++; /* as far as the dead one came */
+	hr_log_put(log, 1, HOP_LOG_INFO, "behind");
+	assert_true(hr_log_take(log, &e));
+	assert_false(hr_log_take(log, &e));
+	hr_log_start_over(log);
+	assert_int_equal(log->full, 2);
+	assert_false(hr_log_take(log, &e));
+	for (int i = 0; i < 3 * HR_LOG_ENTRIES; i++) {
+		hr_log_put(log, 2, HOP_LOG_INFO, "again");
+		assert_true(hr_log_take(log, &e));
+		assert_string_equal(e.text, "again");
+	}
+	test_free(log);
+}
+
 int
 main(void)
 {
@@ -145,6 +169,7 @@ main(void)
 		cmocka_unit_test(a_full_ring_drops_and_counts),
 		cmocka_unit_test(a_long_text_is_cut_not_overrun),
 		cmocka_unit_test(many_writers_lose_nothing_uncounted),
+		cmocka_unit_test(a_line_half_written_is_overcome_by_starting_over),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
