@@ -217,7 +217,6 @@ hmq_layout_of_segment(struct hmq_layout *out, const struct hmq_segment *seg, str
 		return hmq_fail(err, EBADMSG, "segment of %llu bytes holds no channel",
 				(unsigned long long)seg->bytes);
 	memcpy(&h, seg->base, sizeof(h));
-	memcpy(desc, hmq_at(seg, sizeof(h) + sizeof(struct hmq_shared_writer)), sizeof(desc));
 	rc = check_identity(&h, seg, err);
 	if (rc)
 		return rc;
@@ -229,6 +228,9 @@ hmq_layout_of_segment(struct hmq_layout *out, const struct hmq_segment *seg, str
 	rc = check_sizes(&s, err);
 	if (rc)
 		return rc;
+	/* No more than there are: behind them lie rows that are in use. */
+	memcpy(desc, hmq_at(seg, sizeof(h) + sizeof(struct hmq_shared_writer)),
+	       s.n_readers * sizeof(desc[0]));
 	for (uint32_t i = 0; i < s.n_readers; i++) {
 		out->reader[i].depth = desc[i].depth;
 		out->reader[i].policy = desc[i].policy;

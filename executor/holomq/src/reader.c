@@ -22,7 +22,8 @@ look(struct hmq_reader *r)
 	uint64_t tail = hmq_load_acquire_u64(&r->row->tail);
 	uint64_t queued = tail - r->head;
 
-	if (queued > r->depth)
+	/* Neither more than fit nor fewer than were there before: that would be a lie. */
+	if (queued > r->depth || (!r->mine && queued < r->tail - r->head))
 		return hmq_reader_break(r);
 	r->tail = tail;
 	/* relaxed: the word before tail or a later one, it says which */
@@ -151,6 +152,8 @@ hmq_peek(struct hmq_reader *r, uint32_t skip, struct hmq_rx *rx, uint32_t n)
 static void
 move_head(struct hmq_reader *r, uint32_t n)
 {
+	if (r->stop < 0) /* the writer lies: what it showed is void */
+		return;
 	if (r->mine) { /* the cursor was moved by the claim */
 		assert(n <= r->n_mine && "only what peek has shown can be taken");
 		r->mine_head += n;

@@ -74,10 +74,6 @@ void xp_assume(bool cond);                      /* drop what would spin */
 void xp_check(bool cond, const char *sentence); /* report and stop */
 int xp_self(void);
 
-/* Plain reads of this thread are not checked while it is on: for a copy of which the raced part is
- * never used.  Say why where it is called. */
-void xp_unchecked_reads(bool on);
-
 /* An eventfd: a number that write() on fd adds to.  The sleeper takes it. */
 void xp_event_fd(int fd, uint64_t *counter); /* in setup */
 void xp_event_wait(int fd);

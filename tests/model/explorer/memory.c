@@ -73,7 +73,6 @@ static struct {
 		bool is_unordered;
 	} glance[MAX_GLANCES];
 } glances[XP_MAX_THREADS];
-static bool is_unchecked[XP_MAX_THREADS];
 static uint8_t arena[ARENA_BYTES] __attribute__((aligned(PAGE)));
 static uint8_t snapshot[ARENA_BYTES];
 static bool is_ordered[ARENA_BYTES];
@@ -275,7 +274,7 @@ xp_plain(int thread, const void *start, size_t size, bool writes)
 {
 	const uint8_t *p = start;
 
-	if (is_private(thread, p) || (!writes && is_unchecked[thread]))
+	if (is_private(thread, p))
 		return;
 	for (size_t i = 0; i < size; i++) {
 		struct shadow *s = shadow_of(p + i);
@@ -290,12 +289,6 @@ xp_plain(int thread, const void *start, size_t size, bool writes)
 	}
 }
 
-void
-xp_unchecked_reads(bool on)
-{
-	is_unchecked[xp_self()] = on;
-}
-
 /* ---- words ------------------------------------------------------------------------------ */
 
 void
@@ -306,7 +299,6 @@ xp_memory_reset(int n)
 	n_threads = n;
 	memset(view, 0, sizeof(view));
 	memset(glances, 0, sizeof(glances));
-	memset(is_unchecked, 0, sizeof(is_unchecked));
 	for (int i = 0; i < n; i++)
 		view[i].clock[i] = 1;
 }

@@ -65,7 +65,7 @@ MUTANTS = [
     ("the hint goes to the next cell", "reader.c",
      "&ring[(tail + i) & mask]", "&ring[(tail + i + 1) & mask]", "slots spsc"),
     ("a look takes a full queue for nonsense", "reader.c",
-     "if (queued > r->depth)", "if (queued >= r->depth)", "cells spsc"),
+     "if (queued > r->depth ||", "if (queued >= r->depth ||", "cells spsc"),
     ("a look at one message too many", "reader.c",
      "n = (uint32_t)(there - skip);", "n = (uint32_t)(there - skip) + 1;", "batch"),
     ("the cell after the right one, for one reader", "publish.c",
