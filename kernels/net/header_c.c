@@ -186,8 +186,10 @@ load(const struct hk_net_field *f, const unsigned char *packet)
 
 	for (uint32_t i = 0; i < f->bytes; i++)
 		v = v << 8 | p[f->is_big ? i : f->bytes - 1u - i];
+	if (!f->bytes || f->bytes >= 8)
+		return v;
 	/* Sign extension without a shift of a negative number. */
-	if (f->is_signed && f->bytes < 8 && v >> (8u * f->bytes - 1))
+	if (f->is_signed && v >> (8u * f->bytes - 1))
 		v |= UINT64_MAX << (8u * f->bytes);
 	return v;
 }

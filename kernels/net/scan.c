@@ -19,7 +19,7 @@ scan_word(struct scan *s, const char *word)
 {
 	size_t len = strlen(word);
 
-	if (strncmp(s->text + s->at, word, len))
+	if (strncmp(s->text + s->at, word, len) != 0)
 		return false;
 	s->at += (uint32_t)len;
 	return true;

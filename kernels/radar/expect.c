@@ -4,6 +4,7 @@
  * same samples.  For verifiers, before anything runs: a frame at a time, in
  * memory for one chirp, one frame of spectra and one power map.
  */
+#include <assert.h>
 #include <errno.h>
 
 #include <hk/radar.h>
@@ -94,6 +95,7 @@ hk_expect_frame(struct hk_expect *expect, uint64_t frame, uint32_t reach,
 	const struct hk_scene *scene = &expect->scene;
 	struct hk_target truth[HK_SCENE_TARGETS];
 
+	assert(scene->samples && scene->chirps);
 	for (uint32_t m = 0; m < scene->chirps; m++) {
 		hk_scene_chirp(scene, frame, m, expect->chirp);
 		hk_range_fft_i16(expect->range, expect->chirp,

@@ -108,7 +108,7 @@ file_source_shape(const struct hop_ctx *ctx, struct hop_shape *shape)
 	const struct file_source_params *p = ctx->params;
 	struct hop_format *out = shape->out[0];
 	struct hk_net_format f;
-	struct record_file head;
+	struct record_file head = { 0 };
 	uint64_t length;
 	int fd;
 
@@ -170,7 +170,7 @@ check_records(struct file_source *s, const struct hop_ctx *ctx)
 	uint64_t first = UINT64_MAX, last = 0;
 	int64_t newest = 0;
 
-	for (; at < s->length; s->records++) {
+	for (; s->file && at < s->length; s->records++) {
 		const char *what = record_check(&s->head, s->file, s->length, at);
 		struct record r;
 

@@ -70,10 +70,10 @@ pattern_check(const void *data, uint64_t bytes, uint64_t seq, bool fill)
 	for (uint64_t at = PATTERN_WORD; fill && at + PATTERN_WORD <= last; at += PATTERN_WORD) {
 		uint64_t w = pattern_mix(seq, at);
 
-		if (memcmp(p + at, &w, PATTERN_WORD))
+		if (memcmp(p + at, &w, PATTERN_WORD) != 0)
 			return at;
 	}
-	return memcmp(p + last, &end, PATTERN_WORD) ? last : bytes;
+	return memcmp(p + last, &end, PATTERN_WORD) != 0 ? last : bytes;
 }
 
 #endif /* HR_PLUGIN_STD_PATTERN_H */

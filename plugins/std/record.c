@@ -5,7 +5,7 @@
 const char *
 record_file_check(const struct record_file *f)
 {
-	if (memcmp(f->magic, RECORD_MAGIC, sizeof f->magic))
+	if (memcmp(f->magic, RECORD_MAGIC, sizeof f->magic) != 0)
 		return "not a recording: it does not begin with \"holorec\"";
 	if (f->version != RECORD_VERSION)
 		return "a recording of another version; this plugin reads version 1";

@@ -170,7 +170,7 @@ move_head(struct hmq_reader *r, uint32_t n)
 static void
 give_back(struct hmq_reader *r, const struct hmq_rx *rx, uint32_t n)
 {
-	uint8_t *const held = r->held;
+	const struct hmq_held held = r->held;
 	uint32_t *const ring = r->free_ring;
 	const uint64_t tail = r->free_tail;
 	const uint32_t mask = r->free_mask;
@@ -180,7 +180,7 @@ give_back(struct hmq_reader *r, const struct hmq_rx *rx, uint32_t n)
 
 		assert(rx[i].slot < r->slots && "a slot of this channel");
 		/* R4: reading the payload is over; pairs with A4 in is_unheld */
-		hmq_store_release_u8(&held[slot], 0);
+		hmq_store_release_u8(hmq_held_of(held, slot), 0);
 		/* relaxed: ordered by R3 */
 		hmq_store_relaxed_u32(&ring[(tail + i) & mask], slot);
 	}
@@ -297,7 +297,7 @@ bind_reader(struct hmq_reader *r, const struct hmq_segment *seg, const struct hm
 	const struct hmq_row_place *place = &lay->reader[index];
 
 	r->row = hmq_at(seg, place->row_at);
-	r->held = hmq_at(seg, place->held_at);
+	r->held = hmq_held_in(seg, place);
 	r->free_ring = hmq_at(seg, place->free_at);
 	r->first = hmq_at(seg, lay->first_at);
 	r->stride = lay->stride;
@@ -354,7 +354,7 @@ hmq_reader_open(struct hmq_reader **out, const struct hmq_segment *seg, uint32_t
 	int rc = open_outside(out, seg, index, peer, err);
 	struct hmq_reader *r = *out;
 
-	if (rc)
+	if (rc || !r)
 		return rc;
 	/* relaxed: this reader's own word, or an earlier handle's */
 	r->ticket = hmq_load_relaxed_u32(&r->row->ticket) & ~(uint32_t)HMQ_TICKET_CLOSED;
@@ -390,7 +390,7 @@ hmq_reader_rejoin(struct hmq_reader **out, const struct hmq_segment *seg, uint32
 	int rc = open_outside(out, seg, index, peer, err);
 	struct hmq_reader *r = *out;
 
-	if (rc)
+	if (rc || !r)
 		return rc;
 	r->ticket = next_ticket(r->row);
 	/* R6: what the former reader did is over; pairs with A6 in hmq_out_is_gone */

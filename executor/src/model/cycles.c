@@ -70,7 +70,7 @@ static void
 report_circle(struct walk *w, uint32_t first)
 {
 	struct hr_build *b = w->b;
-	const struct hr_edge *main_edge = NULL;
+	const struct hr_edge *main_edge = &b->edge[w->edge[first]]; /* the first in the file */
 	uint32_t shown = 0;
 
 	for (uint32_t i = w->n; i-- > first;) {
@@ -78,7 +78,7 @@ report_circle(struct walk *w, uint32_t first)
 
 		if (w->reported[w->path[i]])
 			return;
-		if (!main_edge || is_before(e->source.at, main_edge->source.at))
+		if (is_before(e->source.at, main_edge->source.at))
 			main_edge = e;
 	}
 	struct hr_diag *d =

@@ -101,7 +101,7 @@ take_device(struct hr_build *b, const struct hr_yaml *map, struct hr_node *n)
 		n->device = (struct hr_name){ device_names[i], y->at };
 }
 
-static const char *const FAILURES[] = { "stop_graph", "detach", "restart" };
+static const char *const failures[] = { "stop_graph", "detach", "restart" };
 enum { DEFAULT_RESTARTS = 10, DEFAULT_BACKOFF_NS = 100000000 };
 
 /* restart: {max, backoff} */
@@ -138,7 +138,7 @@ take_failure(struct hr_build *b, const struct hr_yaml *map, struct hr_node *n)
 			take_restart(b, hr_at(y, "restart"), n);
 		return;
 	}
-	i = hr_resolve_choice(b, y, FAILURES, 3, "on_failure");
+	i = hr_resolve_choice(b, y, failures, 3, "on_failure");
 	if (i != UINT32_MAX)
 		n->on_failure = (enum hr_on_failure)i;
 }
@@ -209,7 +209,7 @@ hr_build_nodes(struct hr_build *b)
 		report_no_nodes(b, p);
 	uint32_t n = map ? map->n : 0;
 
-	if (n > HR_MAX_GRAPH_NODES) {
+	if (p && n > HR_MAX_GRAPH_NODES) {
 		hr_error(b->diags, p->key_at, 200, "%u nodes are too many; a graph may have %d", n,
 			 HR_MAX_GRAPH_NODES);
 		n = 0;

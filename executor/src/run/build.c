@@ -52,7 +52,7 @@ build_input(struct hr_host *h, struct hr_inst *n, uint32_t i)
 		struct hr_gather_run *g = hr_gather_new(h, port->edge, n);
 
 		if (!g) {
-			hr_control_fail(h, HR_FAILURE_HOST, n->node, HR_CALL_OPEN, EBADMSG, 3,
+			hr_control_fail(h, HR_FAILURE_HOST, n->node, HR_CALL_OPEN, EBADMSG,
 					"the gather cannot attach to its channels");
 			return -EBADMSG;
 		}
@@ -65,7 +65,7 @@ build_input(struct hr_host *h, struct hr_inst *n, uint32_t i)
 		reader = pe->reader;
 	}
 	if (hr_link_open(h, &in->link, chan, reader, &peer, &e)) {
-		hr_control_fail(h, HR_FAILURE_HOST, n->node, HR_CALL_OPEN, -e.code, 3, e.text);
+		hr_control_fail(h, HR_FAILURE_HOST, n->node, HR_CALL_OPEN, -e.code, e.text);
 		return e.code;
 	}
 	return 0;
@@ -81,7 +81,7 @@ prime_loops(struct hr_host *h, struct hr_inst *n, struct hr_out *out, const stru
 		int rc = initial ? hmq_prime(out->writer, r, initial, c->format.max_bytes) : 0;
 
 		if (rc) {
-			hr_control_fail(h, HR_FAILURE_HOST, n->node, HR_CALL_OPEN, -rc, 1,
+			hr_control_fail(h, HR_FAILURE_HOST, n->node, HR_CALL_OPEN, -rc,
 					"the initial messages do not fit the channel");
 			return rc;
 		}
@@ -114,7 +114,7 @@ build_output(struct hr_host *h, struct hr_inst *n, uint32_t i)
 	out->tx = HR_ARRAY(h->arena, out->max, struct hop_tx);
 	n->io.out[i].msg = out->tx;
 	if (hmq_writer_open(&out->writer, &h->wiring->chan[chan], peer, &e)) {
-		hr_control_fail(h, HR_FAILURE_HOST, n->node, HR_CALL_OPEN, -e.code, 3, e.text);
+		hr_control_fail(h, HR_FAILURE_HOST, n->node, HR_CALL_OPEN, -e.code, e.text);
 		return e.code;
 	}
 	return prime_loops(h, n, out, c);
@@ -226,7 +226,7 @@ build_worker(struct hr_host *h, struct hr_worker *w, uint32_t index)
 		w->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 		if (w->epoll_fd < 0 ||
 		    epoll_ctl(w->epoll_fd, EPOLL_CTL_ADD, h->wiring->event_fd[index], &ev)) {
-			hr_control_fail(h, HR_FAILURE_HOST, HR_NO_NODE, HR_CALL_OPEN, errno, 3,
+			hr_control_fail(h, HR_FAILURE_HOST, HR_NO_NODE, HR_CALL_OPEN, errno,
 					"no descriptor for the worker's epoll set (see ulimit -n)");
 			return -EMFILE;
 		}

@@ -106,7 +106,7 @@ renew(struct child *c, uint32_t chan, int fd)
 			"no descriptor for the channel of a restarted node (see ulimit -n)");
 	else if (hr_link_renew(&c->host, chan, fd, &err) == 0)
 		return;
-	hr_control_fail(&c->host, HR_FAILURE_HOST, HR_NO_NODE, HR_CALL_NONE, EIO, 3, err.text);
+	hr_control_fail(&c->host, HR_FAILURE_HOST, HR_NO_NODE, HR_CALL_NONE, EIO, err.text);
 	hr_wire_ring(&c->wiring);
 	/* Without it this process is of no use: it fails as a whole. */
 	if (c->plan->process[c->process].on_failure != HR_ON_FAILURE_STOP)
@@ -245,15 +245,25 @@ set_up_process(const struct child *c)
 		_exit(1);
 }
 
+/* A descriptor or an index; anything else becomes -1, which no later check lets pass. */
+static long
+number(const char *text)
+{
+	char *end;
+	long v = strtol(text, &end, 10);
+
+	return *text && !*end && v >= 0 && v <= INT32_MAX ? v : -1;
+}
+
 int
 hr_child_main(int argc, char **argv, const char *(*env)(const char *name))
 {
-	struct child c = { .arena = hr_arena_new(), .control = atoi(argv[3]) };
+	struct child c = { .arena = hr_arena_new(), .control = (int)number(argv[3]) };
 	struct hr_error err = { 0 };
-	int rc, fd = atoi(argv[2]);
+	int rc, fd = (int)number(argv[2]);
 
 	(void)argc;
-	c.process = (uint32_t)atoi(argv[4]);
+	c.process = (uint32_t)number(argv[4]);
 	if (hr_bundle_read(c.arena, fd, &c.bundle, &err))
 		return tell(&c, err.text);
 	close(fd);

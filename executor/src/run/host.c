@@ -19,14 +19,15 @@
 
 void
 hr_control_fail(struct hr_host *h, uint32_t kind, uint32_t node, uint32_t call, int code,
-		int exit_code, const char *text)
+		const char *text)
 {
 	uint32_t process = h->process == UINT32_MAX ? 0 : h->process;
 	struct hr_page_failure f = { .kind = kind,
 				     .node = node,
 				     .call = call,
 				     .code = code,
-				     .exit_code = exit_code,
+				     /* What no op did this machine did not grant. */
+				     .exit_code = kind == HR_FAILURE_HOST ? 3 : 1,
 				     .when_ns = hr_mono_ns() };
 
 	for (uint32_t i = 0; i < h->n_inst; i++) {
@@ -65,7 +66,7 @@ open_ops(struct hr_host *h)
 		n->fail_code = 0;
 		rc = n->op->open ? n->op->open(n->state_mem, &n->ctx) : 0;
 		if (rc < 0) {
-			hr_control_fail(h, HR_FAILURE_ERROR, n->node, HR_CALL_OPEN, -rc, 1,
+			hr_control_fail(h, HR_FAILURE_ERROR, n->node, HR_CALL_OPEN, -rc,
 					n->fail_code ? n->fail_text : strerror(-rc));
 			return rc;
 		}
@@ -238,7 +239,7 @@ hr_host_start(struct hr_host *h)
 		int rc = pthread_create(&w->thread, NULL, worker_main, w);
 
 		if (rc) {
-			hr_control_fail(h, HR_FAILURE_HOST, HR_NO_NODE, HR_CALL_START, rc, 3,
+			hr_control_fail(h, HR_FAILURE_HOST, HR_NO_NODE, HR_CALL_START, rc,
 					"no thread for a worker (see ulimit -u and the memory "
 					"limit)");
 			return -rc;
@@ -269,7 +270,7 @@ hr_host_close(struct hr_host *h)
 		n->op->close(n->state_mem, &n->ctx);
 		if (n->fail_code)
 			hr_control_fail(h, HR_FAILURE_ERROR, n->node, HR_CALL_CLOSE, n->fail_code,
-					1, n->fail_text);
+					n->fail_text);
 		set_call(h, HR_NO_NODE, HR_CALL_NONE);
 		n->opened = false;
 	}

@@ -198,7 +198,7 @@ void hr_host_join(struct hr_host *h);
 void hr_host_close(struct hr_host *h); /* close() of what was opened, handles, queue copies */
 /* A failure of this process's control thread; node may be HR_NO_NODE. */
 void hr_control_fail(struct hr_host *h, uint32_t kind, uint32_t node, uint32_t call, int code,
-		     int exit_code, const char *text);
+		     const char *text);
 
 /* build.c [control] */
 int hr_host_build(struct hr_host *h);

@@ -527,7 +527,7 @@ hr_run(struct hr_arena *a, const struct hr_plan *p, const struct hr_run_options 
 
 	clock_gettime(CLOCK_REALTIME, &wall);
 	*out = (struct hr_outcome){ .start_ns = now_ns() };
-	out->start_unix_ns = wall.tv_sec * 1000000000ll + wall.tv_nsec;
+	out->start_unix_ns = wall.tv_sec * INT64_C(1000000000) + wall.tv_nsec;
 	out->run_id = (uint64_t)out->start_unix_ns ^ ((uint64_t)getpid() << 48);
 	sched_getaffinity(0, sizeof s.allowed, &s.allowed);
 	rc = block_signals(&s, &old, &err);
