@@ -144,8 +144,7 @@ static cJSON *
 edge_json(const struct hr_edge_numbers *e)
 {
 	static const char *const carriages[] = { "same_thread", "other_thread", "shared_memory" };
-	static const char *const fulls[] = { "block", "drop_newest", "fail",
-					     "drop_oldest" };
+	static const char *const fulls[] = { "block", "drop_newest", "fail", "drop_oldest" };
 	cJSON *o = cJSON_CreateObject();
 
 	hr_json_add_text(o, "name", e->name);
