@@ -242,17 +242,27 @@ sharers(struct pins *s, uint32_t cpu, uint32_t *n_named)
 	return t.s;
 }
 
-/* The user placed two on one CPU: a warning.  The default rule did, for want of CPUs: a note. */
+static bool
+all_sleep(const struct pins *s, uint32_t cpu)
+{
+	for (uint32_t slot = s->first[cpu]; slot != HR_NONE; slot = s->next[slot])
+		if (slot_wait(s, slot) != HR_WAIT_SLEEP)
+			return false;
+	return true;
+}
+
+/* The user placed two on one CPU: a warning, unless all of them sleep between messages, which is
+ * how to share one.  The default rule did, for want of CPUs: a note. */
 static void
 tell_sharing(struct pins *s, uint32_t cpu)
 {
 	uint32_t os = s->p->machine->cpu[cpu].os, n_named;
 	const char *who = sharers(s, cpu, &n_named);
 
-	if (n_named < 2) {
+	if (n_named < 2 || all_sleep(s, cpu)) {
 		hr_strings_add(s->p->arena, &s->p->notes,
-			       hr_printf(s->p->arena, "CPU %u is shared by %s: no other is free",
-					 os, who));
+			       hr_printf(s->p->arena, "CPU %u is shared by %s%s", os, who,
+					 n_named < 2 ? ": no other is free" : ""));
 		return;
 	}
 	struct hr_diag *w = hr_warning(s->p->diags, slot_span(s, s->last[cpu]), 460,
