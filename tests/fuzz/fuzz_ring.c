@@ -68,7 +68,9 @@ pick_place(const struct memory *m, struct fuzz_input *in)
 	case 4:
 		return r ? base + r->free_at + 4 * fuzz_below(in, m->lay.free_cells) : base;
 	case 5:
-		return r ? base + r->held_at + fuzz_below(in, m->lay.slots) : base;
+		return r ? base + r->held_at +
+				       ((uint64_t)fuzz_below(in, m->lay.slots) << r->held_shift)
+			 : base;
 	case 6:
 		return base + m->lay.first_at - sizeof(struct hmq_head) +
 		       m->lay.stride * fuzz_below(in, m->lay.slots) +

@@ -114,7 +114,7 @@ drop(struct hmq_writer *w, struct hmq_out *o, uint64_t from, uint64_t to)
 		if (slot >= w->slots)
 			continue;
 		/* relaxed: the reader never looked at it, nobody else does */
-		hmq_store_relaxed_u8(&o->held[slot], 0);
+		hmq_store_relaxed_u8(hmq_held_of(o->held, slot), 0);
 		hmq_pool_take_back(w, slot);
 	}
 	o->lost += to - from;

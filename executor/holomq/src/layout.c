@@ -60,6 +60,8 @@ hmq_layout_digest(void)
 		HMQ_BLOCK_BYTES,
 		HMQ_PAGE_BYTES,
 		HMQ_MAX_RANK,
+		HMQ_HELD_BYTES,
+		HMQ_HELD_MAX_SHIFT,
 		sizeof(struct hmq_head),
 		offsetof(struct hmq_head, bytes),
 		offsetof(struct hmq_head, dtype),
@@ -123,6 +125,16 @@ check_reader(uint32_t index, uint32_t depth, uint32_t policy, struct hmq_error *
 	return 0;
 }
 
+static uint32_t
+held_shift(uint32_t slots)
+{
+	uint32_t shift = 0;
+
+	while (shift < HMQ_HELD_MAX_SHIFT && (uint64_t)slots << (shift + 1) <= HMQ_HELD_BYTES)
+		shift++;
+	return shift;
+}
+
 /* Compute from checked numbers; out->reader[].depth and .policy are filled in already. */
 static int
 place(struct hmq_layout *out, const struct sizes *s, struct hmq_error *err)
@@ -141,13 +153,13 @@ place(struct hmq_layout *out, const struct sizes *s, struct hmq_error *err)
 		struct hmq_row_place *r = &out->reader[i];
 
 		r->cells = power_of_two_from(r->depth);
-		r->reserved = 0;
+		r->held_shift = held_shift(s->slots);
 		r->row_at = at;
 		at += round_up(sizeof(struct hmq_row) + UINT64_C(4) * r->cells, HMQ_BLOCK_BYTES);
 		r->free_at = at;
 		at += round_up(UINT64_C(4) * out->free_cells, HMQ_BLOCK_BYTES);
 		r->held_at = at;
-		at += round_up(s->slots, HMQ_BLOCK_BYTES);
+		at += round_up((uint64_t)s->slots << r->held_shift, HMQ_BLOCK_BYTES);
 	}
 	out->pool_at = round_up(at, HMQ_PAGE_BYTES);
 	out->first_at = out->pool_at + unit;

@@ -157,8 +157,20 @@ struct hmq_row_place {
 	uint64_t held_at;
 	uint32_t depth;
 	uint32_t policy;
-	uint32_t cells; /* of the ring: a power of two >= depth */
-	uint32_t reserved;
+	uint32_t cells;      /* of the ring: a power of two >= depth */
+	uint32_t held_shift; /* see struct hmq_held */
+};
+
+/*
+ * The held bytes of one reader.  Both ends write them, of neighbouring slots at nearly the same
+ * time, so each has a line of its own while HMQ_HELD_BYTES last, and less with more slots.
+ */
+#define HMQ_HELD_BYTES UINT64_C(16384)
+#define HMQ_HELD_MAX_SHIFT 6u
+
+struct hmq_held {
+	uint8_t *first;
+	uint32_t shift;
 };
 
 struct hmq_layout {
@@ -197,6 +209,18 @@ static inline void *
 hmq_at(const struct hmq_segment *seg, uint64_t offset)
 {
 	return (uint8_t *)seg->base + offset;
+}
+
+static inline struct hmq_held
+hmq_held_in(const struct hmq_segment *seg, const struct hmq_row_place *place)
+{
+	return (struct hmq_held){ hmq_at(seg, place->held_at), place->held_shift };
+}
+
+static inline uint8_t *
+hmq_held_of(struct hmq_held h, uint64_t slot)
+{
+	return h.first + (slot << h.shift);
 }
 
 static inline struct hmq_shared_writer *

@@ -23,7 +23,8 @@ is_unheld(const struct hmq_writer *w, uint32_t slot)
 		const struct hmq_out *o = &w->out[i];
 
 		/* A4: the reader is done reading the payload; pairs with R4 in give_back */
-		if (o->fate == HMQ_FATE_OPEN && hmq_load_acquire_u8(&o->held[slot]) != 0)
+		if (o->fate == HMQ_FATE_OPEN &&
+		    hmq_load_acquire_u8(hmq_held_of(o->held, slot)) != 0)
 			return 0;
 	}
 	return 1;
@@ -67,7 +68,7 @@ follow_hints_of_one(struct hmq_writer *w, const struct hmq_out *o, uint64_t from
 {
 	const uint32_t *const ring = o->free_ring;
 	const uint32_t mask = w->free_mask, slots = w->slots, before = w->n_free;
-	const uint8_t *const held = o->held;
+	const struct hmq_held held = o->held;
 	uint8_t *const state = w->state;
 	uint32_t *top = w->free + before;
 
@@ -77,7 +78,7 @@ follow_hints_of_one(struct hmq_writer *w, const struct hmq_out *o, uint64_t from
 
 		/* A4: as in is_unheld */
 		if (slot >= slots || state[slot] != HMQ_SLOT_OUT ||
-		    hmq_load_acquire_u8(&held[slot]) != 0)
+		    hmq_load_acquire_u8(hmq_held_of(held, slot)) != 0)
 			continue;
 		state[slot] = HMQ_SLOT_FREE;
 		*top++ = slot;

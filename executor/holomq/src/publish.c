@@ -159,7 +159,7 @@ refuse_rest(struct hmq_writer *w, const struct hmq_out *o, const struct hmq_tx *
 	for (uint32_t k = 0; k < i; k++) {
 		w->state[tx[k].slot] = HMQ_SLOT_LOANED;
 		if (o) /* relaxed: the index was not published */
-			hmq_store_relaxed_u8(&o->held[tx[k].slot], 0);
+			hmq_store_relaxed_u8(hmq_held_of(o->held, tx[k].slot), 0);
 	}
 	return rc;
 }
@@ -169,7 +169,8 @@ refuse_rest(struct hmq_writer *w, const struct hmq_out *o, const struct hmq_tx *
 static int32_t
 put_to_one(struct hmq_writer *w, struct hmq_out *o, const struct hmq_tx *tx, uint32_t n)
 {
-	uint8_t *const first = w->first, *const state = w->state, *const held = o->held;
+	uint8_t *const first = w->first, *const state = w->state;
+	const struct hmq_held held = o->held;
 	const uint64_t stride = w->stride, capacity = w->capacity, seq = w->seq, tail = o->tail;
 	const uint32_t slots = w->slots, mask = o->mask;
 	uint32_t *const cell = o->row->cell;
@@ -186,7 +187,7 @@ put_to_one(struct hmq_writer *w, struct hmq_out *o, const struct hmq_tx *tx, uin
 		head->seq = seq + i;
 		state[slot] = HMQ_SLOT_OUT;
 		/* relaxed: ordered by R1 below; the byte must be there before the index */
-		hmq_store_relaxed_u8(&held[slot], 1);
+		hmq_store_relaxed_u8(hmq_held_of(held, slot), 1);
 		hmq_store_relaxed_u32(&cell[(tail + i) & mask], (uint32_t)slot);
 	}
 	w->seq = seq + n;
@@ -230,7 +231,7 @@ claim(struct hmq_writer *w, const struct hmq_tx *tx, uint32_t n)
 static void
 put(struct hmq_out *o, const struct hmq_tx *tx)
 {
-	uint8_t *const held = o->held;
+	const struct hmq_held held = o->held;
 	uint32_t *const cell = o->row->cell;
 	const uint64_t tail = o->tail;
 	const uint32_t mask = o->mask, n = o->accept;
@@ -239,7 +240,7 @@ put(struct hmq_out *o, const struct hmq_tx *tx)
 		uint32_t slot = (uint32_t)tx[k].slot;
 
 		/* relaxed: as in put_to_one */
-		hmq_store_relaxed_u8(&held[slot], 1);
+		hmq_store_relaxed_u8(hmq_held_of(held, slot), 1);
 		hmq_store_relaxed_u32(&cell[(tail + k) & mask], slot);
 	}
 	o->tail = tail + n;

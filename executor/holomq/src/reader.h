@@ -20,7 +20,7 @@ enum hmq_stop {
 
 struct hmq_reader {
 	struct hmq_row *row;
-	uint8_t *held;
+	struct hmq_held held;
 	uint32_t *free_ring;
 	const uint8_t *first; /* payload of slot 0 */
 	uint64_t stride;

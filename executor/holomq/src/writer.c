@@ -32,7 +32,7 @@ zero_row(struct hmq_out *o, uint32_t slots)
 {
 	for (uint32_t slot = 0; slot < slots; slot++)
 		/* relaxed: the reader is gone, nobody else looks at its row */
-		hmq_store_relaxed_u8(&o->held[slot], 0);
+		hmq_store_relaxed_u8(hmq_held_of(o->held, slot), 0);
 }
 
 /* What it claimed and did not take: it says so when it closes. */
@@ -260,7 +260,7 @@ open_reader_row(struct hmq_writer *w, const struct hmq_segment *seg, const struc
 	struct hmq_out *o = &w->out[index];
 
 	o->row = hmq_at(seg, place->row_at);
-	o->held = hmq_at(seg, place->held_at);
+	o->held = hmq_held_in(seg, place);
 	o->free_ring = hmq_at(seg, place->free_at);
 	o->mask = place->cells - 1;
 	o->depth = place->depth;

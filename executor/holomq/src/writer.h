@@ -21,7 +21,7 @@ enum hmq_slot_state {
 
 struct hmq_out { /* one reader, seen from the writer */
 	struct hmq_row *row;
-	uint8_t *held;             /* [slots]; 1: this reader holds the slot */
+	struct hmq_held held;      /* 1: this reader holds the slot */
 	const uint32_t *free_ring; /* hints: slots this reader gave back */
 	uint64_t tail;
 	uint64_t head;      /* as last seen: the reader may be further */

@@ -23,7 +23,7 @@
 struct tap_view {
 	struct hmq_layout lay;
 	const struct hmq_row *row;
-	const uint8_t *held;
+	struct hmq_held held;
 	uint32_t mask;
 };
 
@@ -43,7 +43,7 @@ tap_open(struct tap *t, const struct hmq_segment *seg, uint32_t reader)
 		return tool_fail(EXIT_FAILED, "the edge's memory makes no sense: %s", err.text);
 	}
 	v->row = hmq_at(seg, v->lay.reader[reader].row_at);
-	v->held = hmq_at(seg, v->lay.reader[reader].held_at);
+	v->held = hmq_held_in(seg, &v->lay.reader[reader]);
 	v->mask = v->lay.reader[reader].cells - 1;
 	t->room = v->lay.payload_bytes;
 	t->data = hmq_alloc(t->room);
@@ -81,7 +81,7 @@ copy(struct tap *t, uint32_t slot)
 	const struct hmq_head *head = hmq_at(t->seg, at - sizeof(*head));
 	uint64_t seq;
 
-	if (hmq_load_acquire_u8(&v->held[slot]) == 0)
+	if (hmq_load_acquire_u8(hmq_held_of(v->held, slot)) == 0)
 		return 0;
 	/* relaxed: checked again below */
 	seq = hmq_load_relaxed_u64(&head->seq);
@@ -91,8 +91,8 @@ copy(struct tap *t, uint32_t slot)
 		return 0;
 	memcpy(t->data, hmq_at(t->seg, at), t->head.bytes);
 	in_order();
-	if (hmq_load_acquire_u8(&v->held[slot]) == 0 || hmq_load_relaxed_u64(&head->seq) != seq ||
-	    t->head.seq != seq || seq < t->next_seq)
+	if (hmq_load_acquire_u8(hmq_held_of(v->held, slot)) == 0 ||
+	    hmq_load_relaxed_u64(&head->seq) != seq || t->head.seq != seq || seq < t->next_seq)
 		return 0;
 	t->next_seq = seq + 1;
 	return 1;

@@ -34,7 +34,8 @@ name_row(const struct hmq_layout *lay, uint32_t i)
 	xp_name(&row->ended, 4, "row.ended", (int)i);
 	xp_name(row->cell, 4 * lay->reader[i].cells, "row.cell", (int)i);
 	xp_name(free_ring, 4 * lay->free_cells, "free_ring", (int)i);
-	xp_name(hmq_at(&kit.seg, lay->reader[i].held_at), lay->slots, "held", (int)i);
+	xp_name(hmq_at(&kit.seg, lay->reader[i].held_at),
+		(uint64_t)lay->slots << lay->reader[i].held_shift, "held", (int)i);
 	/* Hints and cells are atomic only because a hostile peer may write them at any time. */
 	xp_ordered(free_ring, 4 * lay->free_cells);
 	if (lay->reader[i].policy == HMQ_DROP_OLDEST)
