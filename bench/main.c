@@ -16,7 +16,7 @@
 
 #include "rows.h"
 
-enum { REPS = 25, PACED = 600, PACED_BRIEF = 60 };
+enum { PATIENCE_S = 60, MAX_PATIENCE_S = 24 * 3600, REPS = 25, PACED = 600, PACED_BRIEF = 60 };
 
 struct options {
 	const char *only, *json;
@@ -28,6 +28,7 @@ struct options {
 static const char usage[] = "usage: holorun-bench [options]\n"
 			    "  --reps N        repetitions of each row (25)\n"
 			    "  --only GLOB     rows whose key matches, and the floors they need\n"
+			    "  --patience S    seconds to wait for quiet moments, in all (60)\n"
 			    "  --json FILE     write everything there too\n"
 			    "  --list          print the rows and their bounds, measure nothing\n"
 			    "  --brief         few messages: to see that it works, not how fast\n"
@@ -37,17 +38,12 @@ static const char usage[] = "usage: holorun-bench [options]\n"
 			    "  --plugins DIR   its plugins (../plugins)\n";
 
 static const struct option longs[] = {
-	{ "reps", required_argument, NULL, 'r' },
-	{ "only", required_argument, NULL, 'o' },
-	{ "json", required_argument, NULL, 'j' },
-	{ "list", no_argument, NULL, 'l' },
-	{ "brief", no_argument, NULL, 'b' },
-	{ "strict", no_argument, NULL, 's' },
-	{ "holorun", required_argument, NULL, 'x' },
-	{ "graphs", required_argument, NULL, 'g' },
-	{ "plugins", required_argument, NULL, 'p' },
-	{ "help", no_argument, NULL, 'h' },
-	{ 0 },
+	{ "reps", required_argument, NULL, 'r' },   { "patience", required_argument, NULL, 'w' },
+	{ "only", required_argument, NULL, 'o' },   { "json", required_argument, NULL, 'j' },
+	{ "list", no_argument, NULL, 'l' },         { "brief", no_argument, NULL, 'b' },
+	{ "strict", no_argument, NULL, 's' },       { "holorun", required_argument, NULL, 'x' },
+	{ "graphs", required_argument, NULL, 'g' }, { "plugins", required_argument, NULL, 'p' },
+	{ "help", no_argument, NULL, 'h' },         { 0 },
 };
 
 /* A path relative to the folder of this program. */
@@ -70,24 +66,36 @@ usage_error(void)
 	return 2;
 }
 
+static bool
+is_number(const char *option, const char *text, long least, long most, long *out)
+{
+	char *end;
+
+	*out = strtol(text, &end, 10);
+	if (!*end && end != text && *out >= least && *out <= most)
+		return true;
+	fprintf(stderr, "%s: wanted %ld to %ld, found '%s'\n", option, least, most, text);
+	return false;
+}
+
 /* 0: go on; else exit code + 1. */
 static int
 parse(struct options *o, int argc, char **argv)
 {
-	char *end;
 	long n;
 	int c;
 
 	while ((c = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
 		switch (c) {
 		case 'r':
-			n = strtol(optarg, &end, 10);
-			if (*end || end == optarg || n < 1 || n > HB_MAX_REPS) {
-				fprintf(stderr, "--reps: wanted 1 to %d, found '%s'\n", HB_MAX_REPS,
-					optarg);
+			if (!is_number("--reps", optarg, 1, HB_MAX_REPS, &n))
 				return 1 + 2;
-			}
 			o->reps = (uint32_t)n;
+			break;
+		case 'w':
+			if (!is_number("--patience", optarg, 0, MAX_PATIENCE_S, &n))
+				return 1 + 2;
+			o->env.patience_s = (int)n;
 			break;
 		case 'o':
 			o->only = optarg;
@@ -149,7 +157,7 @@ exit_code(const struct hb_result *r, bool strict)
 int
 main(int argc, char **argv)
 {
-	struct options o = { .reps = REPS };
+	struct options o = { .reps = REPS, .env.patience_s = PATIENCE_S };
 	struct hb_result r = { .row = hb_rows, .n_rows = hb_n_rows };
 	int rc;
 

@@ -35,8 +35,10 @@ hb_note(struct hb_job *job, const char *fmt, ...)
 void
 hb_meet(struct hb_job *job)
 {
-	__atomic_fetch_add(&job->share->here, 1, __ATOMIC_ACQ_REL);
-	while (hr_load32_acquire(&job->share->here) < 2)
+	uint32_t before = __atomic_fetch_add(&job->share->here, 1, __ATOMIC_ACQ_REL);
+
+	/* The n-th meeting is complete when 2 n have come. */
+	while (hr_load32_acquire(&job->share->here) < (before / 2 + 1) * 2)
 		hr_cpu_relax();
 }
 

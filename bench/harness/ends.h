@@ -17,7 +17,7 @@ enum hb_ends { HB_THREADS, HB_PROCESSES };
 #define HB_PACE_NS 200000
 
 struct hb_share {                         /* lies in memory that all children share */
-	_Alignas(HB_BLOCK) uint32_t here; /* ends that are ready to go */
+	_Alignas(HB_BLOCK) uint32_t here; /* how often an end came to hb_meet */
 	uint32_t failed;                  /* an end has said why in note */
 	char note[HB_NOTE];
 	_Alignas(HB_BLOCK) double figure;
@@ -46,7 +46,8 @@ struct hb_job {
 double hb_run_ends(struct hb_job *job);
 /* Say what is wrong; returns false. */
 __attribute__((format(printf, 2, 3))) bool hb_note(struct hb_job *job, const char *fmt, ...);
-/* Both ends call this before the first message; returns when the other one has. */
+/* Both ends call this before the first message, and whenever they wait for each other; returns
+ * when the other one has. */
 void hb_meet(struct hb_job *job);
 /* Messages and warm-up of a paced latency, from the environment. */
 void hb_pace(struct hb_job *job, const struct hb_env *env);

@@ -24,8 +24,8 @@
 #define QUIET_PCT 5.0
 #define CV_GATE_PCT 10.0
 
-/* Before a repetition: look so long at a time whether others are busy, and wait so long in all. */
-enum { LOOK_MS = 100, PATIENCE_MS = 60 * 1000 };
+/* Before a repetition: look so long at a time whether others are busy. */
+enum { LOOK_MS = 100 };
 
 static char why_text[512];
 static enum hb_state why_state;
@@ -258,7 +258,7 @@ void
 hb_run(struct hb_result *r, const struct hb_env *env)
 {
 	bool tty = isatty(STDERR_FILENO);
-	int patience_ms = env->brief ? 0 : PATIENCE_MS;
+	int patience_ms = env->brief ? 0 : env->patience_s * 1000;
 	uint64_t start = hr_mono_ns();
 
 	for (uint32_t rep = 0; rep < r->reps; rep++) {

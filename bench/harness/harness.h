@@ -22,6 +22,7 @@ struct hb_env {              /* the same for all rows of a run */
 	int cpu[2];          /* sender, receiver; both the same when only one is allowed */
 	int n_cpus;          /* allowed: 1 or more */
 	bool brief;          /* a smoke test: as few messages as make a figure */
+	int patience_s;      /* to wait for quiet moments, in all */
 	uint32_t paced;      /* messages of a paced latency, warm-up not counted */
 	const char *holorun; /* the executable */
 	const char *graphs;  /* folder of the graphs */
@@ -78,8 +79,8 @@ struct hb_result {
 
 /* Select the rows whose key matches the glob (NULL: all), and every floor they need. */
 size_t hb_select(struct hb_result *r, const char *glob);
-/* Run the selected rows, each repetition in a quiet moment if one comes within a minute in all;
- * progress on stderr if it is a terminal. */
+/* Run the selected rows, each repetition in a quiet moment if one comes within env->patience_s in
+ * all; progress on stderr if it is a terminal. */
 void hb_run(struct hb_result *r, const struct hb_env *env);
 
 const struct hb_row *hb_find(const struct hb_result *r, const char *key);

@@ -34,8 +34,12 @@ hb_print_list(const struct hb_result *r)
 static const char *
 verdict(const struct hb_result *r, const struct hb_row *row)
 {
+	double lo, hi;
+
 	if (row->kind == HB_NO_BOUND)
 		return "";
+	if (row->kind == HB_RATIO && hb_ratio(r, row, &lo, &hi) <= 0)
+		return "not compared";
 	return hb_is_missed(r, row) ? "MISSED" : "ok";
 }
 

@@ -17,6 +17,9 @@
 
 enum { HB_WORDS = 8 };
 
+/* When a message is due: every HB_PACE_NS, or when the one before was taken. */
+enum hb_rhythm { HB_PACED, HB_SERIALIZED };
+
 struct hb_msg {
 	uint64_t due_ns;
 	uint64_t number[HB_WORDS - 1];
@@ -58,11 +61,26 @@ double hb_call(const struct hb_env *env, int arg);
 double hb_clock(const struct hb_env *env, int arg);
 double hb_pingpong(const struct hb_env *env, int arg);
 double hb_raw_ring(const struct hb_env *env, int ends);
+double hb_raw_serialized(const struct hb_env *env, int ends);
+double hb_raw_saturated(const struct hb_env *env, int arg);
 enum { HB_SENDER_SPINS = 0, HB_SENDER_SLEEPS = 1 };
 double hb_futex(const struct hb_env *env, int sender);
 
 /* HoloMQ, through its public functions. */
 double hb_hmq_spin(const struct hb_env *env, int ends);
+double hb_hmq_serialized(const struct hb_env *env, int ends);
+/* As many as go through a queue of 64: ns per message; the reader may sleep, or never does. */
+enum { HB_NEVER_SLEEPS = 0, HB_MAY_SLEEP = 1 };
+double hb_hmq_saturated(const struct hb_env *env, int reader);
+/* Of a message with 64 B used: in slots of so many bytes, or described there. */
+double hb_hmq_large(const struct hb_env *env, int bytes);
+double hb_hmq_described(const struct hb_env *env, int bytes);
+/* What one more reader costs per message. */
+enum { HB_ALONE = 0, HB_ACROSS = 1 };
+double hb_hmq_fan(const struct hb_env *env, int where);
+/* One call, one message, one thread. */
+enum { HB_LOAN, HB_PUBLISH, HB_PEEK, HB_TAKE };
+double hb_hmq_one_call(const struct hb_env *env, int call);
 double hb_hmq_sleep(const struct hb_env *env, int ends);
 enum { HB_BUSY = 0, HB_POLLS = 1 }; /* what the receiver does meanwhile */
 double hb_hmq_publish(const struct hb_env *env, int receiver);
