@@ -4,9 +4,9 @@
  *
  * One pool of small chunks, no monitoring, so that it does nothing while messages
  * pass.  It dies with the caller.  Ended by SIGTERM it should remove its memory and
- * locks, but aborts when a client that it knew is there no longer; then that is done
- * here, and so is what clients leave.  One that
- * runs already is left alone: then there is no row.
+ * locks, but aborts when a client that it knew is gone; then that is done here, and
+ * so is what clients leave.  One that runs already is left alone: then there is no
+ * row.
  */
 #include "iceoryx.h"
 
