@@ -11,7 +11,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -101,6 +103,22 @@ begin_head(struct file_sink *s, const struct hop_ctx *ctx)
 	return 0;
 }
 
+/* The recording takes the place of what is there: only of a file, never of a device or a link. */
+static int
+check_target(const struct hop_ctx *ctx, const char *path)
+{
+	struct stat st;
+	const char *base = strrchr(path, '/');
+
+	base = base ? base + 1 : path;
+	if (!*base || !strcmp(base, ".") || !strcmp(base, ".."))
+		return HOP_FAIL(ctx, EISDIR, "path: '%s' names no file", path);
+	if (!lstat(path, &st) && !S_ISREG(st.st_mode))
+		return HOP_FAIL(ctx, S_ISDIR(st.st_mode) ? EISDIR : EEXIST,
+				"path: %s is there and is no regular file", path);
+	return 0;
+}
+
 static int
 file_sink_open(void *state, const struct hop_ctx *ctx)
 {
@@ -109,6 +127,8 @@ file_sink_open(void *state, const struct hop_ctx *ctx)
 	int len = snprintf(s->tmp, sizeof s->tmp, "%s.tmp", p->path);
 	int err = begin_head(s, ctx);
 
+	if (!err)
+		err = check_target(ctx, p->path);
 	if (err)
 		return err;
 	if (len < 0 || (size_t)len >= sizeof s->tmp)
@@ -179,6 +199,9 @@ finish(struct file_sink *s, const struct hop_ctx *ctx)
 	rc = write_head(s, RECORD_WHOLE);
 	if (rc)
 		return HOP_FAIL(ctx, -rc, "path: cannot write %s", s->tmp);
+	rc = check_target(ctx, p->path);
+	if (rc)
+		return rc;
 	if (rename(s->tmp, p->path))
 		return HOP_FAIL(ctx, errno, "path: cannot rename %s to %s", s->tmp, p->path);
 	s->renamed = 1;

@@ -269,7 +269,7 @@ due_ns(const struct file_source *s, const struct file_source_params *p, const st
 	int64_t due;
 
 	if (p->rate > 0)
-		return s->t0_ns + (int64_t)((double)s->played * (1e9 / p->rate));
+		return std_due(s->t0_ns, (double)s->played * (1e9 / p->rate));
 	if (p->recorded && !__builtin_mul_overflow((int64_t)s->round, s->period_ns, &due) &&
 	    !__builtin_add_overflow(due, s->t0_ns + r->born_ns, &due))
 		return due;

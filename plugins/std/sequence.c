@@ -110,7 +110,7 @@ sequence_process(void *state, const struct hop_ctx *ctx, struct hop_io *io)
 		int64_t born_ns = io->now_ns;
 
 		if (period_ns > 0) {
-			born_ns = s->t0_ns + (int64_t)((double)s->next * period_ns);
+			born_ns = std_due(s->t0_ns, (double)s->next * period_ns);
 			if (born_ns > io->now_ns) {
 				ctx->host->wake_at(ctx, born_ns);
 				break;

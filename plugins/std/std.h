@@ -37,6 +37,13 @@ std_now_ns(void)
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
+/* t0 + after, or as late as can be said. */
+static inline int64_t
+std_due(int64_t t0_ns, double after_ns)
+{
+	return after_ns < 4e18 - (double)t0_ns ? t0_ns + (int64_t)after_ns : INT64_MAX;
+}
+
 /* Occupies the CPU for `work_ns` of wall time: what a preemption takes counts as work done. */
 static inline void
 std_busy_for(int64_t work_ns)

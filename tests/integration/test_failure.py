@@ -66,6 +66,35 @@ def a_killed_child_of_a_spinning_graph(b):
 
 
 @case
+def closed_standard_streams_do_not_lend_their_numbers(b):
+    # What is printed must not land in the memory of the run: descriptors 0 to 2 stay taken.
+    run = b.run(live(b, text=B0), rc=None, prefix=["sh", "-c", 'exec "$@" <&- 2>&-', "sh"])
+    true(run.rc in (0, 1), "exit code 0 or 1, found %s" % run.rc)
+
+
+@case
+def a_recording_replaces_files_only(b):
+    os.symlink("elsewhere", b.path("link"))
+    for path in ("link", ".", "dir/"):
+        text = (
+            "holorun: 1\nplugins: [{path: std}]\nnodes:\n"
+            "  src: {op: std/sequence, params: {count: 10}}\n"
+            "  rec: {op: std/file_sink, params: {path: '%s'}, inputs: {in: src}}\n" % path
+        )
+        b.write("rec.yaml", text)
+        os.makedirs(b.path("dir"), exist_ok=True)
+        run = b.run("rec.yaml", rc=1)
+        contains(run.first, "path", "first line for %s" % path)
+    true(os.path.islink(b.path("link")), "the link is still a link")
+
+
+@case
+def a_duration_beyond_all_measure_is_refused(b):
+    run = b.run(live(b), "--duration", "9223372036s", rc=2)
+    contains(run.err, "too large for a duration", "stderr")
+
+
+@case
 def a_killed_supervisor_takes_its_children_along(b):
     run = started(b)
     children = run.children()

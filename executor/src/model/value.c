@@ -100,6 +100,10 @@ scale(struct job *j, enum hr_type type, const struct hr_decimal *d, const struct
 
 	switch (hr_decimal_scale(d, (int64_t)unit->factor, &i)) {
 	case HR_FIT_OK:
+		/* Times are added to the clock and to each other: leave room for that. */
+		if (type == HR_T_DURATION && i > INT64_MAX / 4)
+			return refuse(j, "'%s' is too large for a duration: 73 years are the most",
+				      j->text);
 		set_int(j->out, type, i);
 		return 0;
 	case HR_FIT_TOO_LARGE:

@@ -83,7 +83,7 @@ tree_of(struct hr_arena *a, const struct hr_plan *p, const struct hr_run_options
 	if (l->endpoint_dir)
 		hr_json_add_text(top, "endpoint_dir", l->endpoint_dir);
 	cJSON_AddItemToObject(top, "plugin_dirs", strings(opt->dirs->dir, opt->dirs->n));
-	hr_json_add_int(top, "count", opt->count);
+	hr_json_add_text(top, "count", hr_printf(a, "%lld", (long long)opt->count));
 	hr_json_add_int(top, "log_level", opt->log_level);
 	/* As text: a JSON number is a double to most readers. */
 	hr_json_add_text(top, "digest", hr_printf(a, "%lld", (long long)p->digest));
@@ -149,7 +149,9 @@ int_at(const cJSON *o, const char *key)
 
 	if (cJSON_IsString(v))
 		return strtoll(v->valuestring, NULL, 10);
-	return cJSON_IsNumber(v) ? (int64_t)v->valuedouble : 0;
+	return cJSON_IsNumber(v) && v->valuedouble > -9e15 && v->valuedouble < 9e15
+		       ? (int64_t)v->valuedouble
+		       : 0;
 }
 
 static const char *const *

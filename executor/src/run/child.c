@@ -239,6 +239,7 @@ set_up_process(const struct child *c)
 	signal(SIGTERM, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	/* It may have gone before that took hold. */
 	if (getppid() != (pid_t)c->bundle.supervisor)

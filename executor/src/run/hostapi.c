@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "plan/limits.h"
 #include "run/inst.h"
 
 static struct hr_inst *
@@ -67,12 +68,24 @@ api_fail(const struct hop_ctx *ctx, int32_t err, const char *file, int32_t line,
 	return -err;
 }
 
+/* More than there is: the op is told, rather than the process ended. */
+static bool
+memory_has(const struct hr_inst *n, uint64_t bytes)
+{
+	const char *from;
+	uint64_t room = hr_limits_memory(n->host->arena, "/proc", "/sys/fs/cgroup", &from);
+
+	return bytes <= SIZE_MAX / 4 && (room == 0 || bytes < room);
+}
+
 static void *
 api_alloc(const struct hop_ctx *ctx, uint64_t bytes, uint64_t align, hop_mem mem)
 {
 	struct hr_inst *n = inst_of(ctx);
 
-	if (mem && !(mem & HOP_MEM_HOST))
+	if ((mem && !(mem & HOP_MEM_HOST)) || (align & (align - 1)))
+		return NULL;
+	if (!memory_has(n, bytes))
 		return NULL;
 	return hr_alloc_aligned(n->host->arena, bytes, align ? align : 64);
 }

@@ -128,6 +128,8 @@ collect_record(struct hr_super *s, uint32_t who)
 	const char *place = "";
 
 	f.text[sizeof f.text - 1] = f.file[sizeof f.file - 1] = 0;
+	if (f.exit_code == 3 && !s->exit_code)
+		s->exit_code = 3;
 	if (f.file[0] && f.line)
 		place = hr_printf(s->arena, " (%s:%u)", f.file, f.line);
 	if (node >= s->plan->graph->n_nodes) {
@@ -154,8 +156,6 @@ collect_record(struct hr_super *s, uint32_t who)
 		hr_incident_add(s, node, process, f.when_ns, "node '%s' (%s) failed in %s(): %s%s",
 				s->plan->graph->node[node].name.text, op_of(s, node), call, f.text,
 				place);
-	if (f.exit_code == 3 && !s->exit_code)
-		s->exit_code = 3;
 }
 
 static bool

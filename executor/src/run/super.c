@@ -238,13 +238,45 @@ called_off(const struct hr_super *s)
 	return s->signal || hr_incident_any(s);
 }
 
+/* An open() or start() that takes long is named once, like any other call. */
+static void
+look_while_starting(struct hr_super *s, int64_t since)
+{
+	look(s, TICK_MS);
+	if (s->said_slow || s->now - since < s->stall_ns)
+		return;
+	s->said_slow = true;
+	for (uint32_t i = 0; i < s->n_children; i++) {
+		const struct hr_page_process *p = hr_page_process(s->page, s->child[i].process);
+		uint32_t node = hr_load32_relaxed(&p->in_node),
+			 call = hr_load32_relaxed(&p->in_call);
+
+		if (call == HR_CALL_OPEN && node < s->plan->graph->n_nodes)
+			hr_super_say(
+				s, "warning: node '%s' has been in open() for %.1f s (process %s)",
+				s->plan->graph->node[node].name.text,
+				(double)(s->now - since) / 1e9,
+				s->plan->process[s->child[i].process].name);
+	}
+	for (uint32_t i = 0; i < s->plan->n_workers; i++) {
+		uint32_t node = hr_load32_relaxed(&hr_page_worker(s->page, i)->in_node);
+
+		if (node < s->plan->graph->n_nodes)
+			hr_super_say(s, "warning: node '%s' has been in start() for %.1f s",
+				     s->plan->graph->node[node].name.text,
+				     (double)(s->now - since) / 1e9);
+	}
+}
+
 /* Everyone opens, then everyone starts, then all may go: nobody misses a first message. */
 static bool
 bring_up(struct hr_super *s)
 {
+	int64_t since = now_ns();
+
 	set_phase(s, HR_PHASE_OPEN);
 	while (!all_opened(s) && !called_off(s))
-		look(s, TICK_MS);
+		look_while_starting(s, since);
 	if (called_off(s))
 		return false;
 	set_phase(s, HR_PHASE_START);
@@ -259,7 +291,7 @@ bring_up(struct hr_super *s)
 	}
 	hr_spawn_tell(s, HR_TELL_START);
 	while (!all_workers(s, HR_WORKER_STARTED) && !called_off(s))
-		look(s, TICK_MS);
+		look_while_starting(s, since);
 	return !called_off(s);
 }
 

@@ -71,7 +71,8 @@ struct hr_super {
 	int signal_fd;
 	int bundle_fd;
 	/* the run */
-	bool running; /* GO was given */
+	bool running;   /* GO was given */
+	bool said_slow; /* that opening or starting takes long */
 	bool over;
 	uint32_t stop;   /* enum hr_stop as given */
 	int64_t stop_ns; /* when sources were told to stop; 0 */

@@ -105,6 +105,7 @@ look_at_calls(struct hr_super *s)
 		struct hr_seen *seen = &s->seen[i];
 		uint64_t calls = hr_load_relaxed(&w->calls);
 		uint32_t node = hr_load32_relaxed(&w->in_node);
+		uint32_t call = hr_load32_relaxed(&w->in_call);
 
 		if (node >= s->plan->graph->n_nodes)
 			node = HR_NO_NODE;
@@ -119,8 +120,9 @@ look_at_calls(struct hr_super *s)
 			continue;
 		seen->named = true;
 		hr_super_say(
-			s, "node '%s' has been in process() for %.1f s (process %s, thread %u)",
-			node_name(s, node), (double)(s->now - seen->since_ns) / 1e9,
+			s, "warning: node '%s' has been in %s() for %.1f s (process %s, thread %u)",
+			node_name(s, node), call <= HR_CALL_CLOSE ? hr_call_name[call] : "?",
+			(double)(s->now - seen->since_ns) / 1e9,
 			s->plan->process[process_of(s, node)].name, hr_load32_relaxed(&w->tid));
 	}
 	return busy;
@@ -381,12 +383,22 @@ waits_for_a_stopped_child(struct hr_super *s)
 	return any;
 }
 
+/* What is left are stop() and close(), which may take their time (and have the stop ladder). */
+static bool
+all_nodes_ended(const struct hr_super *s)
+{
+	for (uint32_t i = 0; i < s->plan->graph->n_nodes; i++)
+		if (!has_ended(s, i))
+			return false;
+	return true;
+}
+
 static void
 check_stall(struct hr_super *s, bool busy)
 {
 	if (busy || s->stop >= HR_STOP_NOW || s->now - s->moved_ns < s->stall_ns)
 		return;
-	if (waits_for_outside(s) || gathers_may_time_out(s))
+	if (all_nodes_ended(s) || waits_for_outside(s) || gathers_may_time_out(s))
 		return;
 	if (sum_moved(s) != s->moved)
 		return; /* it moved while we looked */
@@ -577,6 +589,8 @@ hr_watch_tick(struct hr_super *s)
 		s->moved_ns = s->now;
 	}
 	busy = look_at_calls(s);
+	if (busy)
+		s->moved_ns = s->now; /* the clock of a stall starts when the last call ended */
 	let_live_sources_go(s);
 	check_laggards(s, busy);
 	check_stall(s, busy);

@@ -36,6 +36,7 @@ _Static_assert(sizeof(struct hop_head) == sizeof(struct hmq_head) && SAME(seq) &
 	       "one message head for both headers");
 
 enum {
+	MAX_ERRNO = 4095,                  /* as the kernel has it */
 	TIMED_EVERY_NS = 100 * 1000,       /* below 10 kHz every message is timed */
 	BLOCKS_FOR_NS = 100 * 1000 * 1000, /* how long a blocking op may wait in one call */
 };
@@ -173,6 +174,13 @@ open_outputs(struct hr_inst *n, struct look *look)
 
 /* ---- closing ------------------------------------------------------------------------------- */
 
+/* A head may say anything: the difference wraps instead of overflowing. */
+static int64_t
+age_of(int64_t then, int64_t now)
+{
+	return (int64_t)((uint64_t)now - (uint64_t)then);
+}
+
 static void
 time_messages(const struct hr_inst *n, struct hr_in *in, uint32_t taken, int64_t now)
 {
@@ -182,12 +190,12 @@ time_messages(const struct hr_inst *n, struct hr_in *in, uint32_t taken, int64_t
 		for (uint32_t i = 0; i < taken; i++) {
 			const struct hop_head *h = in->rx[i].head;
 
-			hr_hist_add(&in->page->age, now - h->born_ns);
-			hr_hist_add(&in->page->tail, now - h->last_ns);
+			hr_hist_add(&in->page->age, age_of(h->born_ns, now));
+			hr_hist_add(&in->page->tail, age_of(h->last_ns, now));
 		}
 		return;
 	}
-	hr_hist_add(&in->page->age, now - in->rx[taken - 1].head->born_ns);
+	hr_hist_add(&in->page->age, age_of(in->rx[taken - 1].head->born_ns, now));
 	if (taken > 1 || now - in->timed_ns < TIMED_EVERY_NS)
 		hr_store32_relaxed(&in->page->sampled, 1);
 	in->timed_ns = now;
@@ -402,6 +410,17 @@ call_process(struct hr_inst *n, int64_t now, bool time_it, int64_t *after)
 	return status;
 }
 
+static void
+fail_status(struct hr_inst *n, hop_status status)
+{
+	char text[120];
+
+	snprintf(text, sizeof text,
+		 "process() returned %d; wanted HOP_OK, HOP_IDLE, HOP_DONE or a negative errno",
+		 status);
+	hr_worker_fail(n->worker, n, HR_FAILURE_ERROR, HR_CALL_PROCESS, EPROTO, text);
+}
+
 static bool
 windows_are_sane(struct hr_inst *n)
 {
@@ -437,6 +456,10 @@ call_and_close(struct hr_inst *n, const struct look *look, int64_t now, bool sam
 	hop_status status = call_process(n, now, time_it, &after);
 	uint32_t published, moved;
 
+	if (status > HOP_DONE || status < -MAX_ERRNO) {
+		fail_status(n, status);
+		return 1;
+	}
 	if (status < 0) {
 		hr_worker_fail(n->worker, n, HR_FAILURE_ERROR, HR_CALL_PROCESS, -status,
 			       n->fail_code ? n->fail_text : NULL);

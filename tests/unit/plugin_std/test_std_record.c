@@ -387,10 +387,23 @@ a_name_that_is_a_folder_fails_when_the_stream_ends(void **state)
 	feed(h, 1);
 	fh_end(h, 0);
 	assert_int_equal(fh_run(h, 3), -EISDIR);
-	assert_non_null(strstr(fh_error_text(h), "path: cannot rename "));
+	assert_non_null(strstr(fh_error_text(h), "is there and is no regular file"));
 	rmdir(path);
 	fh_close(h);
 	assert_true(exists(cut));
+}
+
+static void
+a_link_or_a_device_is_not_replaced(void **state)
+{
+	struct fh *h;
+
+	(void)state;
+	assert_int_equal(symlink("/dev/null", path), 0);
+	h = open_sink();
+	assert_int_equal(fh_rc(h), -EEXIST);
+	fh_close(h);
+	assert_int_equal(unlink(path), 0);
 }
 
 struct lie {
@@ -514,6 +527,7 @@ main(void)
 		cmocka_unit_test(a_full_disk_fails_with_the_place),
 		cmocka_unit_test(a_record_that_does_not_fit_the_disk_is_cut_away),
 		cmocka_unit_test(a_name_that_is_a_folder_fails_when_the_stream_ends),
+		cmocka_unit_test(a_link_or_a_device_is_not_replaced),
 		cmocka_unit_test(no_byte_of_a_file_is_believed),
 		cmocka_unit_test(parameters_that_do_not_fit_are_refused),
 		cmocka_unit_test(a_source_without_memory_fails_in_open),
