@@ -137,8 +137,10 @@ admit(struct hmq_writer *w, uint32_t n)
  * fetch them while nobody waits for it.  A hint to the CPU, which may ignore it.
  */
 static inline void
-make_ready(const struct hmq_writer *w)
+make_ready(struct hmq_writer *w)
 {
+	if (w->is_eager_after)
+		hmq_pool_collect(w);
 	if (w->n_free > 0) {
 		const uint8_t *data = hmq_slot_data(w, w->free[w->n_free - 1]);
 

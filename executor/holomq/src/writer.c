@@ -243,6 +243,20 @@ group_wakes(struct hmq_writer *w)
 	}
 }
 
+/* Of large slots those just given back are best: they are in cache.  A look for them takes two
+ * cache misses where a reader lives elsewhere, so there it comes after a publish, when nobody
+ * waits. */
+static void
+prefer_warm_slots(struct hmq_writer *w)
+{
+	uint32_t is_large = w->stride >= EAGER_STRIDE, is_far = 0;
+
+	for (uint32_t i = 0; i < w->n_readers; i++)
+		is_far |= w->out[i].peer.life != NULL;
+	w->is_eager = is_large && !is_far;
+	w->is_eager_after = is_large && is_far;
+}
+
 void
 hmq_writer_set_peer(struct hmq_writer *w, uint32_t reader, const struct hmq_peer *peer)
 {
@@ -250,6 +264,7 @@ hmq_writer_set_peer(struct hmq_writer *w, uint32_t reader, const struct hmq_peer
 		return;
 	w->out[reader].peer = *peer;
 	group_wakes(w);
+	prefer_warm_slots(w);
 }
 
 static int
@@ -339,7 +354,6 @@ hmq_writer_open(struct hmq_writer **out, const struct hmq_segment *seg,
 	w->slots = lay.slots;
 	w->n_readers = lay.n_readers;
 	w->free_mask = lay.free_cells - 1;
-	w->is_eager = lay.stride >= EAGER_STRIDE;
 	w->shared = hmq_shared_writer_of(seg);
 	for (uint32_t i = 0; i < lay.n_readers; i++) {
 		rc = hmq_layout_check_epoch(&lay, peers[i].epoch, err);
@@ -353,6 +367,7 @@ hmq_writer_open(struct hmq_writer **out, const struct hmq_segment *seg,
 		}
 	}
 	group_wakes(w);
+	prefer_warm_slots(w);
 	fill_pool(w);
 	/* relaxed: one writer; the pid is advice to a reader in the same process */
 	w->seq = hmq_load_relaxed_u64(&w->shared->seq);

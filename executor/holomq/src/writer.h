@@ -53,9 +53,9 @@ struct hmq_writer {
 	uint32_t free_mask;
 	uint32_t is_eager; /* large slots: prefer those just given back, they are in cache */
 	uint32_t culprit;
-	uint32_t reserved;
-	uint32_t *free; /* stack of n_free slot numbers */
-	uint8_t *state; /* [slots] enum hmq_slot_state */
+	uint32_t is_eager_after; /* the same, where the look would cost a loan cache misses */
+	uint32_t *free;          /* stack of n_free slot numbers */
+	uint8_t *state;          /* [slots] enum hmq_slot_state */
 	struct hmq_shared_writer *shared;
 	struct hmq_out out[];
 };
