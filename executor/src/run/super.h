@@ -86,6 +86,7 @@ struct hr_super {
 	/* progress */
 	uint64_t moved;
 	int64_t moved_ns;
+	int64_t busy_ns;      /* when an op was last seen inside a call */
 	int64_t said_ns;      /* last progress line */
 	struct hr_seen *seen; /* per worker */
 	bool *finite;         /* per node: fed by finite sources only */

@@ -396,7 +396,8 @@ all_nodes_ended(const struct hr_super *s)
 static void
 check_stall(struct hr_super *s, bool busy)
 {
-	if (busy || s->stop >= HR_STOP_NOW || s->now - s->moved_ns < s->stall_ns)
+	if (busy || s->stop >= HR_STOP_NOW || s->now - s->moved_ns < s->stall_ns ||
+	    s->now - s->busy_ns < s->stall_ns)
 		return;
 	if (all_nodes_ended(s) || waits_for_outside(s) || gathers_may_time_out(s))
 		return;
@@ -590,7 +591,7 @@ hr_watch_tick(struct hr_super *s)
 	}
 	busy = look_at_calls(s);
 	if (busy)
-		s->moved_ns = s->now; /* the clock of a stall starts when the last call ended */
+		s->busy_ns = s->now; /* the clock of a stall starts when the last call ended */
 	let_live_sources_go(s);
 	check_laggards(s, busy);
 	check_stall(s, busy);
