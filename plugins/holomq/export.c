@@ -34,10 +34,13 @@ struct export_params {
 	uint8_t any_user;
 };
 
+enum { COUNT_EVERY_NS = 100000000 };
+
 struct export
 {
 	struct hmq_endpoint *ep;
 	struct hmq_writer *writer;
+	int64_t counted_ns;  /* when the library's numbers were last taken over */
 	int64_t deadline_ns; /* for required peers; 0: not begun to wait */
 	int64_t looked_ns;
 	uint64_t attached; /* counted so far, and so on */
@@ -192,10 +195,14 @@ look(struct export *s, const struct hop_ctx *ctx, int64_t now_ns)
 {
 	struct pollfd p = { .fd = s->fd, .events = POLLIN };
 	bool has_news = poll(&p, 1, 0) > 0;
-	uint32_t peers = hmq_endpoint_poll(s->ep);
+	/* Nobody there and nobody at the door: asking would only let in, uncounted, whoever comes
+	 * in this very moment. */
+	uint32_t peers = has_news || s->peers ? hmq_endpoint_poll(s->ep) : 0;
 
-	if (has_news || peers != s->peers)
+	if (has_news || peers != s->peers || now_ns - s->counted_ns >= COUNT_EVERY_NS) {
 		count(s, ctx);
+		s->counted_ns = now_ns;
+	}
 	s->looked_ns = now_ns;
 	s->is_armed = false;
 	s->peers = peers;
