@@ -2,7 +2,7 @@
 /*
  * inst.h - what a running node, a gather and a worker are made of.
  *
- * Built by setup.c in the control thread from plan and wiring; from then on each
+ * Built by build.c in the control thread from plan and wiring; from then on each
  * instance is touched by its worker alone, except the page it reports into.
  * All arrays have their final size: nothing here allocates later.
  */

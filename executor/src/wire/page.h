@@ -102,7 +102,7 @@ struct hr_page_node {       /* its worker writes */
 	uint64_t pad[5];
 };
 
-struct hr_page_gather { /* reader's worker writes; plan-and-run.md's words */
+struct hr_page_gather { /* reader's worker writes; the words of docs/graph-format.md */
 	uint64_t received, placed, duplicate, late, shed, invalid;
 	uint64_t opened, complete, partial, dropped, shed_frames, published;
 	uint64_t pad[4];
