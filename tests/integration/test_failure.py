@@ -89,6 +89,17 @@ def a_recording_replaces_files_only(b):
 
 
 @case
+def a_folder_whose_name_is_no_text_is_refused_not_mistaken(b):
+    odd = os.path.join(os.fsencode(b.dir), b"d\xff")
+    os.mkdir(odd)
+    with open(os.path.join(odd, b"g.yaml"), "w") as f:
+        f.write(B0.replace("./libtestops.so", os.path.join(b.test_plugins, "libtestops.so")))
+    run = b.run(os.fsdecode(os.path.join(odd, b"g.yaml")), rc=3)
+    contains(run.err, "not UTF-8", "stderr")
+    equal(sorted(os.listdir(odd)), [b"g.yaml"], "files in the folder")
+
+
+@case
 def a_duration_beyond_all_measure_is_refused(b):
     run = b.run(live(b), "--duration", "9223372036s", rc=2)
     contains(run.err, "too large for a duration", "stderr")

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/json.h"
+#include "base/utf8.h"
 
 /* ---- writing -------------------------------------------------------------------------------- */
 
@@ -112,13 +113,50 @@ write_all(int fd, const char *text, size_t len)
 	return 0;
 }
 
+static bool
+is_text(const char *s)
+{
+	size_t left = s ? strlen(s) : 0, n;
+	uint32_t code;
+
+	for (; left; s += n, left -= n) {
+		n = hr_utf8_next(s, left, &code);
+		if (!n)
+			return false;
+	}
+	return true;
+}
+
+/* JSON cannot carry other bytes, and a child must not work in a folder of a similar name. */
+static const char *
+find_odd_name(const struct hr_run_options *opt)
+{
+	const struct hr_load_options *l = opt->load;
+
+	for (uint32_t i = 0; i < opt->doc->n; i++)
+		if (!is_text(opt->doc->file[i]->dir))
+			return "a graph lies in a folder";
+	for (uint32_t i = 0; i < opt->dirs->n; i++)
+		if (!is_text(opt->dirs->dir[i]))
+			return "a plugin folder";
+	for (uint32_t i = 0; i < l->n_settings; i++)
+		if (!is_text(l->setting[i].value))
+			return "-k gives a value";
+	return is_text(l->file) ? NULL : "the graph is a file";
+}
+
 int
 hr_bundle_write(struct hr_arena *a, const struct hr_plan *p, const struct hr_run_options *opt,
 		const struct hr_wire_fds *fds, uint32_t lives, struct hr_error *err)
 {
 	char *text = hr_json_text(a, tree_of(a, p, opt, fds, lives), false);
-	int fd = memfd_create("holorun:bundle", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	const char *odd = find_odd_name(opt);
+	int fd;
 
+	if (odd)
+		return HR_FAIL(err, EILSEQ, "%s whose name is not UTF-8; give it another name",
+			       odd);
+	fd = memfd_create("holorun:bundle", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	if (fd < 0)
 		return HR_FAIL(err, errno, "no memory file for the children: %s", strerror(errno));
 	if (write_all(fd, text, strlen(text)) ||
