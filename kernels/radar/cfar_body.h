@@ -64,6 +64,7 @@ add_pieces(float *restrict dst, const struct pieces *p, size_t n)
 		add(dst, a[0], a[1], n);
 		done = 2;
 	} else {
+		/* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): count is 1 here */
 		memcpy(dst, a[0], n * sizeof *dst);
 		done = 1;
 	}
@@ -110,6 +111,8 @@ column_sums(const struct hk_cfar *c, const float *power, int64_t first, size_t w
 			continue;
 		if (k == c->top) { /* no ring: its two halves */
 			p.at[p.count++] = sums(c, power, k - 1, first);
+			/* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): top >
+			 * 0 */
 			p.at[p.count++] = sums(c, power, k - 1, first + ((int64_t)1 << (k - 1)));
 		} else {
 			p.at[p.count++] = sums(c, power, k, first);

@@ -48,6 +48,7 @@ take_processes(struct places *s)
 			hr_want(b, p->value, HR_YAML_MAP, "process", "receiver: {}");
 
 		if (hr_want_name(b, "process", p->key, p->key_at, false))
+			/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): it was just added */
 			s->process[add_process(s, p->key, p->key_at)].name.at = p->key_at;
 		if (settings)
 			hr_schema_check(settings, HR_L_PROCESS, b->diags, NULL, NULL);

@@ -217,7 +217,7 @@ take_odd(struct hr_in *in, uint32_t taken)
 			hr_link_let_go(&in->link, of);
 	}
 	in->carried -= n;
-	memmove(in->carry, in->carry + n, in->carried * sizeof(*in->carry));
+	memmove(in->carry, in->carry + n, in->carried * sizeof(struct hr_reading *));
 	memmove(in->keep_shown, in->keep_shown + taken, (in->max - taken) * sizeof *in->keep_shown);
 	memset(in->keep_shown + (in->max - taken), 0, taken * sizeof *in->keep_shown);
 	in->odd = in->carried > 0;
